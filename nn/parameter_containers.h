@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/nn/cloneable.h"
 
 namespace gradus::nn {

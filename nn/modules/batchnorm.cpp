@@ -2,6 +2,7 @@
 #include "gradus/nn/modules/batchnorm.h"
 
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {

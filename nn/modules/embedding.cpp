@@ -1,6 +1,7 @@
 // Embedding and EmbeddingBag: their tables, and what becomes of the rows.
 #include "gradus/nn/modules/embedding.h"
 
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {

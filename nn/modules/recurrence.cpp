@@ -4,6 +4,7 @@
 
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

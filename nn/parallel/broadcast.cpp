@@ -1,6 +1,7 @@
 // Sending tensors from replica to replica, and the sums of their gradients.
 #include "gradus/nn/parallel/broadcast.h"
 
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/cuda/runtime/allocator.h"
 #include "gradus/cuda/runtime/event.h"
