@@ -158,7 +158,7 @@ Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
              const bool integer = operand.defined() && !is_differentiable(operand.dtype());
              return integer ? operand.to(grad.dtype()) : operand;
            };
-           const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
+           const Tensor sx = saved(0), sy = saved(1), sz = operand_of(n, 2);
            Tensors out(2);
            if (n.wants(0)) out[0] = row.dx(grad, sx, sy, sz);
            if (n.wants(1))
