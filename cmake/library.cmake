@@ -200,6 +200,7 @@ if(GRADUS_SIMULATED)
     list(APPEND unaligned ${PROJECT_SOURCE_DIR}/cuda/ops/zip.cu)
     list(FILTER unaligned EXCLUDE REGEX "/(counts|fill|random)[.]cu$")  # which store halves so
   endif()
+  list(FILTER unaligned EXCLUDE REGEX "/ops/complex/")  # whose kernels store complex numbers
   set_property(SOURCE ${unaligned} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=alignment)
 elseif(GRADUS_HAS_CUDA)
   # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.

@@ -127,9 +127,11 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarT
   GRADUS_AUTOCAST(prod, self, dim, keepdim, dtype);
   const DimMask mask = mask_of("prod", dim, self);
   const Tensor x = dtype ? self.to(*dtype) : self;
-  if (x.is_complex())
-    return x.dim() == 0 ? x.clone()
-                        : drop(product_by_halves(x, wrap_dim("prod", dim, x)), mask, keepdim);
+  if (x.is_complex()) {
+    if (x.dim() == 0) return x.clone();
+    const Tensor kept = product_by_halves(x, wrap_dim("prod", dim, x));
+    return keepdim ? kept : kept.squeeze(dim);
+  }
   return record_product("ProdBackward1",
                         drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim), x,
                         wrap_dim("prod", dim, self), kept_sizes(self, mask));
