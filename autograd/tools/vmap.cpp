@@ -6,6 +6,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/level_edges.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/functions.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/batching/storage.h"
 
@@ -137,7 +138,6 @@ Dim dim_of(const char* name, const MappedDims& dims, size_t i, size_t count, int
 
 // How many samples there are.
 int64_t samples_of(const Tensors& inputs, const std::vector<Dim>& dims) {
-  std::optional<int64_t> out;
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!dims[i]) continue;
@@ -165,7 +165,6 @@ Tensors at_once(const Function& f, const Tensors& inputs, const std::vector<Dim>
     const Scope scope(&shared->level);
     for (size_t i = 0; i < inputs.size(); ++i)
       shared->arguments.push_back(entered(shared->level, inputs[i], in_dims[i]));
-    // Handles of their own: f may change what it is given in place.
     shared->results = f(shared->arguments);
     for (size_t i = 0; i < shared->results.size(); ++i) {
       Tensor& y = shared->results[i];

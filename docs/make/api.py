@@ -20,7 +20,7 @@ SECTIONS = [
     ("Tensors", "The functions on tensors, and the methods of `Tensor` of the same names, are the rows of "
      "[operators](operators.md). Here is the rest.",
      ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/base/scalar.h", "tensor/base/device.h",
-      "tensor/indexing.h", "tensor/generator.h", "tensor/generator_scope.h", "tensor/base/error.h", "tensor/base/warning.h",
+      "tensor/indexing.h", "tensor/dlpack.h", "tensor/generator.h", "tensor/generator_scope.h", "tensor/base/error.h", "tensor/base/warning.h",
       "tensor/base/threads.h", "tensor/base/cpu_memory.h", "tensor/base/precision.h", "tensor/base/ordered_dict.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/autocast.h",

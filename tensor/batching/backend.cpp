@@ -1,6 +1,8 @@
 // BatchBackend: one call for one sample becomes one call for all, by the rules of rules.h.
 #include "gradus/tensor/batching/backend.h"
 
+#include <algorithm>
+
 #include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/batching/rules.h"
 
@@ -15,11 +17,13 @@ bool keeps_contiguous(const Tensor& x, const Axes& axes) {
   return !x.is_contiguous() || physical(x, axes).is_contiguous();
 }
 
-// The function `name` of Backend. below(backend, ...) calls it; special(rules, ...) and
-// composed(...) say whether they did its work.
+// A function of Backend; needs_contiguous: its results are. below(backend, ...) calls it;
+// special(rules, ...) and composed(...) say whether they did its work.
 template <class Result, class Below, class Special_, class Composed>
 struct Call {
-  std::string_view name;
+  Rule rule;
+  size_t results;
+  bool needs_contiguous;
   const char* called;
   DeviceType type;
   Below below;
@@ -28,9 +32,7 @@ struct Call {
 
   template <class... A>
   Result operator()(const A&... args) const {
-    const Operands operands(name, args...);
-    const Rule rule = rule_of(name);
-    const bool needs_contiguous = name == "cat" || name == "triangle";
+    const Operands operands(results, args...);
     const Axes drawing = rule == Rule::draw ? drawing_axes() : Axes();
     const Axes axes = merge(operands.axes(), drawing);
     if (axes.empty()) {
@@ -94,10 +96,13 @@ struct Call {
 };
 
 template <class Result, class Below, class S, class Composed>
-Call<Result, Below, S, Composed> call_of(std::string_view name, const char* called, DeviceType type,
-                                         Below below, S special, Composed composed) {
-  return {name, called, type, below, special, composed};
+Call<Result, Below, S, Composed> call_of(Rule rule, size_t results, bool needs_contiguous,
+                                         const char* called, DeviceType type, Below below,
+                                         S special, Composed composed) {
+  return {rule, results, needs_contiguous, called, type, below, special, composed};
 }
+
+consteval bool fills_memory(std::string_view name) { return name == "cat" || name == "triangle"; }
 
 class BatchBackend final : public Backend {
  public:
@@ -106,7 +111,7 @@ class BatchBackend final : public Backend {
 #define GRADUS_BATCHED(result, name, called, parameters, arguments, composed)              \
   result name parameters override {                                                        \
     return call_of<result>(                                                                \
-        #name, called, type_,                                                              \
+        rule_of(#name), results_of(#name), fills_memory(#name), called, type_,             \
         [](Backend& below, const auto&... args) -> result { return below.name(args...); }, \
         []([[maybe_unused]] const auto& rules, [[maybe_unused]] const auto&... args) {     \
           if constexpr (requires { rules.name(args...); })                                 \
@@ -156,8 +161,14 @@ Backend& batch_backend(DeviceType type) {
 
 Axes Operands::axes() const {
   Axes out;
-  for (const Tensor* x : all_)
-    if (x->defined()) out = merge(out, axes_of(*x));
+  for (const Tensor* x : all_) {
+    if (!x->defined()) continue;
+    const Axes& its = axes_of(*x);
+    if (out.empty())
+      out = its;
+    else if (!std::ranges::equal(out, its, {}, &Axis::depth, &Axis::depth))
+      out = merge(out, its);
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -72,5 +73,9 @@ std::shared_ptr<StorageImpl> inner_storage(const Tensor& x);
 // x itself outside of vmap. Else all samples of x in one plain tensor, without a graph: levels are
 // dimensions in front. What looks at elements of any sample, as checks do, takes it.
 Tensor over_all(const Tensor& x);
+
+// f(x), where f computes on the host and takes any dimensions in front: outside of vmap, of all
+// samples.
+Tensor for_all(const Tensor& x, const std::function<Tensor(const Tensor&)>& f);
 
 }  // namespace gradus::batching

@@ -102,6 +102,24 @@ bool Special::matmul(const Tensor& a, const Tensor& b, const Tensor& bias,
   const bool shares_left = axes_of(a).empty() && a.size(0) == 1,
              shares_right = axes_of(b).empty() && b.size(0) == 1;
   const bool adds = bias.defined() && !(shares_right && axes_of(bias).empty());
+  const Axes& varied = axes_of(shares_right ? a : b);
+  if (axes.size() == 1 && shares_left != shares_right && !adds && varied.size() == 1 &&
+      (shares_right ? a.size(1) : b.size(2)) == 1 && (shares_right || !bias.defined())) {
+    // Vectors are the rows at once.
+    spread(called, out, axes);
+    const Scope outside(nullptr);
+    const auto rows = [&](const Tensor& x, int64_t d) {
+      const Tensor all = physical(x, axes);
+      return raw::alias(all, {1, all.size(0), x.size(d)}, {0, all.stride(0), x.stride(d)});
+    };
+    const Tensor to = rows(out, shares_right ? 2 : 1), shared = physical(shares_right ? b : a, {});
+    if (to.is_contiguous()) {
+      gradus::backend(to).matmul(rows(shares_right ? a : b, shares_right ? 2 : 1),
+                                 shares_right ? shared : raw::transpose(shared, 1, 2),
+                                 physical(bias, {}), to);
+      return true;
+    }
+  }
   Tensor result;
   {
     const Scope outside(nullptr);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <string_view>
-#include <tuple>
+#include <vector>
 
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/batching/storage.h"
@@ -15,7 +15,7 @@ namespace gradus::batching {
 // draw the same ones. loop: called for one sample after the other, which is said once.
 enum class Rule : uint8_t { lift, shift, draw, loop };
 
-constexpr Rule rule_of(std::string_view name) {
+consteval Rule rule_of(std::string_view name) {
   for (const std::string_view each :
        {"fill", "copy", "triangle", "map", "map_grad", "zip", "ternary", "where", "reduce", "norm",
         "variance", "add_offsets"})
@@ -29,7 +29,7 @@ constexpr Rule rule_of(std::string_view name) {
 }
 
 // How many of a function's last tensors are results.
-constexpr int results_of(std::string_view name) {
+consteval size_t results_of(std::string_view name) {
   for (const std::string_view each : {"lstm_cell", "gru_cell_grad", "attention_grad", "normalize"})
     if (name == each) return 3;
   for (const std::string_view each :
@@ -75,9 +75,9 @@ const T& changed(const T& x, int64_t, F) {
 class Operands {
  public:
   template <class... A>
-  Operands(std::string_view name, const A&... args) {
+  explicit Operands(size_t results, const A&... args) {
+    all_.reserve(sizeof...(args));
     (see(args), ...);
-    const auto results = static_cast<size_t>(results_of(name));
     first_result_ = all_.size() - std::min(results, all_.size());
   }
   // Where any of them differs between samples. An operand that nobody has written counts for none.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <typeinfo>
+#include <utility>
 
 #include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/raw/raw.h"
@@ -93,6 +94,23 @@ void refuse_different(const char* op) {
 
 Tensor over_all(const Tensor& x) { return here() ? physical(x, axes_of(x)) : x; }
 
+Tensor for_all(const Tensor& x, const std::function<Tensor(const Tensor&)>& f) {
+  if (!here() || axes_of(x).empty()) return f(x);
+  const Axes& axes = axes_of(x);
+  Tensor all;
+  {
+    const Scope outside(nullptr);
+    all = raw::contiguous(f(physical(x, axes)));
+  }
+  Dims sizes;
+  for (size_t d = axes.size(); d < all.sizes().size(); ++d) sizes.push_back(all.sizes()[d]);
+  const int64_t nbytes = numel_of(sizes) * all.element_size();
+  auto storage =
+      make_recycled<BatchedStorage>(all.impl().storage, packed(axes, nbytes), here()->depth, false);
+  return tensor_at(std::move(storage), all.scalar_type(), sizes, contiguous_strides(sizes),
+                   all.storage_offset());
+}
+
 BatchedStorage::BatchedStorage(size_t nbytes, Device device, int depth)
     : StorageImpl(nullptr, nbytes, device), depth_(depth) {
   expect_touch();
@@ -151,7 +169,7 @@ int depth_of(const Tensor& x) {
 }
 
 Axes merge(const Axes& a, const Axes& b) {
-  if (b.empty()) return a;
+  if (b.empty() || &a == &b) return a;
   Axes out = a;
   for (const Axis& axis : b)
     if (std::ranges::find(out, axis.depth, &Axis::depth) == out.end()) out.push_back(axis);

@@ -4,6 +4,7 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/linalg/matrices.h"
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus {
@@ -21,7 +22,7 @@ Tensor upper_of(const Tensor& lu) {
 
 // The rows of the identity in the order that the exchanges leave, transposed: P of A = P L U. The
 // exchanges follow one another, so they are done on the CPU.
-Tensor permutation(const Tensor& pivots, int64_t rows, const TensorOptions& options) {
+Tensor permutation_of(const Tensor& pivots, int64_t rows, const TensorOptions& options) {
   Dims sizes(pivots.sizes().data(), pivots.sizes().size());
   sizes[pivots.dim() - 1] = rows;
   if (pivots.is_meta()) {
@@ -39,6 +40,10 @@ Tensor permutation(const Tensor& pivots, int64_t rows, const TensorOptions& opti
   // Column k of P has its 1 in the row that came to place k.
   const Tensor places = order.to(pivots.device());
   return (places.unsqueeze(-2) == arange(rows, places.options()).unsqueeze(-1)).to(options);
+}
+Tensor permutation(const Tensor& pivots, int64_t rows, const TensorOptions& options) {
+  return batching::for_all(pivots,
+                           [&](const Tensor& all) { return permutation_of(all, rows, options); });
 }
 TensorOptions options_of(const Tensor& x) { return TensorOptions(x.dtype()).device(x.device()); }
 

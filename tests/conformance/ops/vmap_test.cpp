@@ -16,7 +16,7 @@ Tensor two_of(const Tensor& x) {
 // The results of the samples along dimension 0, and the gradients of the inputs along their last
 // one. Nothing where samples have different shapes, or are refused.
 std::optional<Tensors> of_samples(const Sample& sample, Inputs in, const std::vector<bool>& mapped,
-                                  bool at_once) {
+                                  bool in_place, bool at_once) {
   using autograd::functional::MappedDims;
   Tensors inputs;
   std::vector<MappedDims::Dim> dims;
@@ -28,6 +28,12 @@ std::optional<Tensors> of_samples(const Sample& sample, Inputs in, const std::ve
   const auto f = [&](const Tensors& list) {
     Inputs one;
     std::copy(list.begin(), list.end(), one.begin());
+    if (in_place) {
+      one[0] = one[0].clone();
+      const auto changed = sample.in_place(one);
+      check<Error>(changed.has_value(), "there is no such form");
+      return Tensors{*changed};
+    }
     Tensors out = comparable(sample, sample.call(one));
     for (Tensor& y : out)
       if (y.dim() > 0 && y.is_alias_of(one[0])) y = y.clone();
@@ -35,7 +41,7 @@ std::optional<Tensors> of_samples(const Sample& sample, Inputs in, const std::ve
   };
   Tensors out;
   if (at_once) {
-    out = autograd::functional::vmap(f, MappedDims(dims))(inputs);
+    out = autograd::functional::vmap(f, MappedDims(dims), 0, "different")(inputs);
   } else {
     std::vector<Tensors> rows;
     try {
@@ -64,24 +70,28 @@ std::optional<Tensors> of_samples(const Sample& sample, Inputs in, const std::ve
   return out;
 }
 
-TEST_P(Operations, GiveForABatchWhatTheyGiveForItsSamples) {
-  each([](const Family& family, const Sample& sample) {
-    const Inputs in = inputs_of(family, sample, /*grad=*/true);
-    size_t count = 0;
-    while (count < in.size() && in[count].defined()) ++count;
-    // All inputs have samples, or each alone.
-    for (size_t alone = 0; alone <= count; ++alone) {
-      if (count < 2 && alone < count) continue;
-      std::vector<bool> mapped(count, alone == count);
-      if (alone < count) mapped[alone] = true;
-      if (count == 0) continue;
-      SCOPED_TRACE(alone == count ? "all" : "input " + std::to_string(alone));
-      const auto expected = of_samples(sample, in, mapped, false);
-      if (expected) {
-        EXPECT_TRUE(alike(*of_samples(sample, in, mapped, true), *expected));
-      }
+// Compares batches of all inputs, and of each alone.
+void compare(const Family& family, const Sample& sample, bool in_place) {
+  const Inputs in = inputs_of(family, sample, /*grad=*/true);
+  size_t count = 0;
+  while (count < in.size() && in[count].defined()) ++count;
+  for (size_t alone = count < 2 ? count : 0; alone <= count && count > 0; ++alone) {
+    std::vector<bool> mapped(count, alone == count);
+    if (alone < count) mapped[alone] = true;
+    SCOPED_TRACE(alone == count ? "all" : "input " + std::to_string(alone));
+    const auto expected = of_samples(sample, in, mapped, in_place, false);
+    if (expected) {
+      EXPECT_TRUE(alike(*of_samples(sample, in, mapped, in_place, true), *expected));
     }
-  });
+  }
+}
+
+TEST_P(Operations, GiveForABatchWhatTheyGiveForItsSamples) {
+  each([](const Family& family, const Sample& sample) { compare(family, sample, false); });
+}
+
+TEST_P(Operations, ChangeABatchInPlaceAsItsSamples) {
+  each([](const Family& family, const Sample& sample) { compare(family, sample, true); });
 }
 
 }  // namespace
