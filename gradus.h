@@ -31,6 +31,7 @@
 
 #include "gradus/data/data.h"
 #include "gradus/serialize/checkpoint.h"
+#include "gradus/serialize/checkpoints.h"
 #include "gradus/serialize/save.h"
 
 // Watching: metrics, progress, logs, pictures.
@@ -42,6 +43,7 @@
 
 #include "gradus/watch/csv_logger.h"
 #include "gradus/watch/early_stopping.h"
+#include "gradus/watch/history.h"
 #include "gradus/watch/progress_bar.h"
 #include "gradus/watch/summary.h"
 

@@ -147,20 +147,8 @@ std::string check_generators(const Parts& parts) {
   return out;
 }
 
-InputArchive archive_of(const NamedTensors& tensors) {
-  OutputArchive out;
-  for (const auto& item : tensors) out.write(item.key(), item.value());
-  std::stringstream bytes;
-  out.save_to(bytes);
-  InputArchive in;
-  in.load_from(bytes);
-  return in;
-}
-
-using LoadLoader = std::function<void(InputArchive&)>;
-
 Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* optimizer,
-                const LoadLoader& load_loader, bool rng) {
+                const detail::RestReaders& readers, bool rng) {
   Parts parts(load_file(path), path);
   const nn::StateDict state = module.state_dict();
   const auto names =
@@ -172,13 +160,14 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
   check(wrong.empty(), "load_checkpoint: ", path,
         " does not fit; nothing was loaded; give the module and the optimizer that were saved",
         printable_lines(wrong));
-  if (load_loader) {
+  if (readers.loader) {
     check(
         !parts.loader.is_empty(), "load_checkpoint: ", path,
         " has no data loader; leave the loader out, or give a checkpoint that was saved with one");
-    InputArchive archive = archive_of(parts.loader);
-    load_loader(archive);
+    InputArchive archive = detail::archive_of(parts.loader);
+    readers.loader(archive);
   }
+  if (readers.state) readers.state(parts.rest.state);
 
   if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);
   nn::assign(state, parts.model);
@@ -200,10 +189,10 @@ void save_checkpoint(const std::string& path, const nn::Module& module, const Ch
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng) {
-  return load(path, module, &optimizer, nullptr, rng);
+  return load(path, module, &optimizer, {}, rng);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng) {
-  return load(path, module, nullptr, nullptr, rng);
+  return load(path, module, nullptr, {}, rng);
 }
 void detail::save_checkpoint(const std::string& path, const nn::Module& module,
                              const optim::Optimizer& optimizer, const OutputArchive& loader,
@@ -211,9 +200,18 @@ void detail::save_checkpoint(const std::string& path, const nn::Module& module,
   save(path, module, &optimizer, loader, rest);
 }
 Checkpoint detail::load_checkpoint(const std::string& path, nn::Module& module,
-                                   optim::Optimizer& optimizer, const LoadLoader& load_loader,
+                                   optim::Optimizer& optimizer, const RestReaders& readers,
                                    bool rng) {
-  return load(path, module, &optimizer, load_loader, rng);
+  return load(path, module, &optimizer, readers, rng);
+}
+InputArchive detail::archive_of(const NamedTensors& tensors) {
+  OutputArchive out;
+  for (const auto& item : tensors) out.write(item.key(), item.value());
+  std::stringstream bytes;
+  out.save_to(bytes);
+  InputArchive in;
+  in.load_from(bytes);
+  return in;
 }
 
 }  // namespace gradus::serialize

@@ -9,6 +9,7 @@
 //   schedule.load_state_dict(checkpoint.state);
 //
 // A data loader comes behind the optimizer: save_checkpoint(path, *model, sgd, loader, {...}).
+// Checkpoints (serialize/checkpoints.h) keeps more objects, and several files.
 #pragma once
 
 #include "gradus/nn/module.h"
@@ -54,8 +55,15 @@ concept Loader = requires(T& loader, OutputArchive& out, InputArchive& in) {
 void save_checkpoint(const std::string& path, const nn::Module& module,
                      const optim::Optimizer& optimizer, const OutputArchive& loader,
                      const Checkpoint& rest);
+// Readers of a loader's place and of the other states; they run before the module is changed.
+struct RestReaders {
+  std::function<void(InputArchive&)> loader;
+  std::function<void(const NamedTensors&)> state;
+};
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
-                           const std::function<void(InputArchive&)>& load_loader, bool rng);
+                           const RestReaders& readers, bool rng);
+// An archive that was read, with these tensors.
+InputArchive archive_of(const NamedTensors& tensors);
 }  // namespace detail
 
 // The same with the place of a data loader: the training goes on with the batch behind the last one
@@ -71,8 +79,9 @@ void save_checkpoint(const std::string& path, const nn::Module& module,
 template <detail::Loader Loader>
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            Loader& loader, bool rng = true) {
-  return detail::load_checkpoint(
-      path, module, optimizer, [&](InputArchive& archive) { loader.load(archive); }, rng);
+  return detail::load_checkpoint(path, module, optimizer,
+                                 {[&](InputArchive& archive) { loader.load(archive); }, nullptr},
+                                 rng);
 }
 
 }  // namespace gradus::serialize

@@ -20,4 +20,10 @@ std::string LogValue::rounded() const {
   return std::get<std::string>(value_);
 }
 
+std::optional<double> LogValue::number() const {
+  if (const auto* whole = std::get_if<int64_t>(&value_)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value_)) return *number;
+  return std::nullopt;
+}
+
 }  // namespace gradus::watch

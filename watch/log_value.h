@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -27,6 +28,8 @@ class LogValue {
   std::string exact() const;
   // The number with four digits, for a line on a terminal.
   std::string rounded() const;
+  // Nothing for a text.
+  std::optional<double> number() const;
 
  private:
   std::variant<int64_t, double, std::string> value_;

@@ -1,6 +1,7 @@
 // Characters of UTF-8, and pieces of a text.
 #include "gradus/data/datasets/text.h"
 
+#include <filesystem>
 #include <set>
 
 #include "gradus/autograd/functions.h"
@@ -36,6 +37,16 @@ void for_each_character(const char* op, std::string_view text, const F& f) {
 }  // namespace
 
 std::string read_text(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      if (entry.is_regular_file() && !entry.is_symlink()) files.insert(entry.path().string());
+    check<Error>(!files.empty(), "read_text: ", path,
+                 " is a folder without a file; name one that has some");
+    std::string text;
+    for (const std::string& file : files) text += read_text(file);
+    return text;
+  }
   const std::vector<uint8_t> bytes = inflated("read_text", read_file("read_text", path), path);
   return {bytes.begin(), bytes.end()};
 }

@@ -16,8 +16,9 @@
 
 namespace gradus::data {
 
-// The bytes of a file, plain or gzip. Errors: Error where it cannot be read; ValueError where gzip
-// data are corrupt.
+// The bytes of a file, plain or gzip. A folder gives the bytes of its files in the order of their
+// names, without folders in it and symbolic links. Errors: Error where it cannot be read, and for a
+// folder without a file; ValueError where gzip data are corrupt.
 std::string read_text(const std::string& path);
 
 // Numbers for the characters of a text, by their code points: those of UTF-8.

@@ -1,8 +1,10 @@
 // Data sets: rows of tensors, parts, maps, chunks, pieces of a text.
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "tests/support.h"
+#include "tests/temporary_folder.h"
 
 namespace gradus {
 namespace {
@@ -151,6 +153,19 @@ TEST(Text, NumbersItsCharacters) {
   for (const char* broken : {"ab\xff", "ab\xc3", "ab\x80", "ab\xe2\x82", "ab\xc0\xaf"})
     expect_error<ValueError>([&] { data::CharVocabulary{broken}; },
                              "byte 2 of the text begins no character of UTF-8");
+}
+
+TEST(ReadText, TakesTheFilesOfAFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "texts/within");
+  folder.write("texts/b", {'2'});
+  folder.write("texts/a", {'1', '\n'});
+  folder.write("texts/within/c", {'3'});
+  std::filesystem::create_symlink("a", folder / "texts/c");
+  EXPECT_EQ(data::read_text(folder / "texts"), "1\n2");
+  EXPECT_EQ(data::read_text(folder / "texts/c"), "1\n");
+  std::filesystem::create_directories(folder / "empty/within");
+  expect_error<Error>([&] { data::read_text(folder / "empty"); }, "a folder without a file");
 }
 
 TEST(Text, IsCutIntoPiecesWithTheNextTokensAsTargets) {

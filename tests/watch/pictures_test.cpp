@@ -105,8 +105,15 @@ TEST(Grid, BecomesAFile) {
   std::ifstream in(folder / "grid.png", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   EXPECT_EQ(bytes, encode_png(make_grid(images, {.nrow = 3})));
-  expect_error<Error>([&] { watch::save_image(images, folder / "none/grid.png"); },
-                      "cannot be written");
+  // In a folder that it makes, but not below a file.
+  watch::save_image(images, folder / "new/folder/grid.png");
+  watch::save_svg("<svg/>", folder / "other/grid.svg");
+  EXPECT_TRUE(std::filesystem::exists(folder / "new/folder/grid.png"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/grid.svg"));
+  expect_error<Error>([&] { watch::save_image(images, folder / "grid.png/grid.png"); },
+                      "save_image: the folder");
+  expect_error<Error>([&] { watch::save_svg("<svg/>", folder / "grid.png/grid.svg"); },
+                      "save_svg: the folder");
 }
 
 // Whether every element is closed, and how often one is opened.

@@ -7,7 +7,6 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
-#include "gradus/serialize/atomic_file.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/watch/pictures/pixels.h"
 
@@ -92,10 +91,7 @@ std::string encode_png(const Tensor& image) {
 }
 
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options) {
-  const std::string bytes = encode_png(make_grid(images, options));
-  serialize::AtomicFile file(path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
+  detail::save_picture("save_image", path, encode_png(make_grid(images, options)));
 }
 
 }  // namespace gradus::watch

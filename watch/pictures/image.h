@@ -26,8 +26,9 @@ Tensor make_grid(const Tensor& images, const GridOptions& options = {});
 // Errors: ValueError for another shape, and a fraction that is NaN; TypeError for another dtype.
 std::string encode_png(const Tensor& image);
 
-// make_grid as a PNG file. An older file of this name is replaced when the new one is complete.
-// Errors: those of both; Error where the file cannot be written.
+// make_grid as a PNG file. An older file of this name is replaced when the new one is complete. The
+// folder is made where it is missing. Errors: those of both; Error where the file cannot be
+// written.
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options = {});
 
 }  // namespace gradus::watch

@@ -22,6 +22,9 @@ Pixels pixels_of(const char* op, const Tensor& image, std::string_view format);
 
 // The bytes of a PNG file. Errors: ValueError for a side of 2^31 pixels or more.
 std::string encode_png(const Pixels& pixels);
+// Replaces an older file when the new one is complete. Makes the folder where it is missing.
+// Errors: Error where that fails.
+void save_picture(const char* op, const std::string& path, std::string_view bytes);
 std::string base64(std::string_view bytes);
 
 }  // namespace gradus::watch::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gradus/serialize/atomic_file.h"
+#include "gradus/watch/pictures/pixels.h"
 #include "gradus/watch/text.h"
 
 namespace gradus::watch {
@@ -23,9 +23,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 void save_svg(const std::string& svg, const std::string& path) {
-  serialize::AtomicFile file(path);
-  file.write(svg.data(), svg.size());
-  file.commit();
+  detail::save_picture("save_svg", path, svg);
 }
 
 std::string detail::page(double width, double height, const std::string& title,

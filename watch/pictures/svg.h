@@ -6,7 +6,8 @@
 namespace gradus::watch {
 
 // Writes a picture, such as plot_curves returns. An older file of this name is replaced when the
-// new one is complete. Errors: Error where the file cannot be written.
+// new one is complete. The folder is made
+// where it is missing. Errors: Error where the file cannot be written.
 void save_svg(const std::string& svg, const std::string& path);
 
 namespace detail {
