@@ -38,6 +38,16 @@ timeout 60 "$launch/ranks.sh" 2 "$work/none" > log 2>&1
 [ $? = 127 ] || wrong "ranks.sh starts what is not there"
 "$launch/ranks.sh" > log 2>&1 && wrong "ranks.sh without arguments"
 
+# --- one_gpu.sbatch
+bash -n "$launch/one_gpu.sbatch" || wrong "one_gpu.sbatch is no script"
+(
+  module() { echo "module $*"; }
+  export -f module
+  SLURM_CPUS_PER_TASK=8 bash "$launch/one_gpu.sbatch" sh -c 'echo "$* on $OMP_NUM_THREADS"' sh --out x > log 2>&1
+)
+printf 'module load cuda\n--out x --device cuda --resume on 8\n' | cmp - log || wrong "one_gpu.sbatch runs something else"
+bash "$launch/one_gpu.sbatch" > log 2>&1 && wrong "one_gpu.sbatch without a program"
+
 # --- slurm.sbatch, on two nodes of four tasks
 bash -n "$launch/slurm.sbatch" || wrong "slurm.sbatch is no script"
 for option in nodes=2 ntasks-per-node=4 gpus-per-task=1 gpu-bind=none cpus-per-task=8; do
