@@ -4,10 +4,14 @@
 #include "gradus/distributed/job/store.h"
 #include "gradus/tensor/base/thread.h"
 
+namespace gradus::detail {
+class Socket;
+}
+
 namespace gradus::distributed {
 
 class Server;
-class Socket;
+using detail::Socket;
 
 class TCPStore final : public Store {
  public:

@@ -34,7 +34,7 @@ Server::Server(const std::string& address, int port, std::string token)
     : token_(std::move(token)), wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   check(!token_.empty() || is_loopback(address), "TCPStore: others can reach ", address,
         ", so a job token is needed: set GRADUS_JOB_TOKEN to one secret text at all ranks");
-  listener_ = listen_at(address, port);
+  listener_ = listen_at(address, port, "choose another MASTER_PORT, or an address of this machine");
   port_ = port_of(listener_);
   thread_ = detail::Thread("TCPStore: the server", [this] { run(); });
 }

@@ -157,7 +157,7 @@ TEST(Store, StrangersKeepNobodyOut) {
 }
 
 TEST(Store, AConnectionThatIsClosedBeforeItsWelcomeIsTriedAgain) {
-  const dist::Socket listener = dist::listen_at("127.0.0.1", 0);
+  const dist::Socket listener = dist::listen_at("127.0.0.1", 0, "");
   dist::Socket server;
   std::thread closes([&] {
     for (int i = 0; i < 4; ++i) {
@@ -266,7 +266,7 @@ TEST(Store, AnAnswerThatIsTooLongEndsTheConnectionAlone) {
 }
 
 TEST(Store, AnAnswerThatIsNoNumberIsAnError) {
-  const dist::Socket listener = dist::listen_at("127.0.0.1", 0);
+  const dist::Socket listener = dist::listen_at("127.0.0.1", 0, "");
   dist::Socket server;
   std::thread answers([&] {
     dist::await(listener, false, dist::Clock::now() + std::chrono::seconds(20));

@@ -1,5 +1,5 @@
 // Listening, connecting, reading and writing with deadlines.
-#include "gradus/distributed/net/socket.h"
+#include "gradus/tensor/base/socket.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -18,13 +18,13 @@
 
 #include "gradus/tensor/base/error.h"
 
-namespace gradus::distributed {
+namespace gradus::detail {
 
 namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-constexpr Milliseconds kPause{20};  // between attempts
+constexpr std::chrono::milliseconds kPause{20};  // between attempts
 
 std::string endpoint(const std::string& address, int port) {
   return address + ":" + std::to_string(port);
@@ -72,7 +72,7 @@ void Socket::close() {
   fd_ = -1;
 }
 
-Socket listen_at(const std::string& address, int port) {
+Socket listen_at(const std::string& address, int port, const std::string& remedy) {
   const Addresses found = resolve(address, port);
   Socket socket = open(*found);
   const int on = 1;
@@ -80,8 +80,7 @@ Socket listen_at(const std::string& address, int port) {
       socket.is_open() && setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
       bind(socket.fd(), found->ai_addr, found->ai_addrlen) == 0 && listen(socket.fd(), 128) == 0;
   check<Error>(listens, "cannot listen at ", endpoint(address, port), ": ",
-               static_cast<const char*>(std::strerror(errno)),
-               "; choose another MASTER_PORT, or an address of this machine");
+               static_cast<const char*>(std::strerror(errno)), "; ", remedy);
   return socket;
 }
 
@@ -128,7 +127,7 @@ Socket accept_from(const Socket& listener) {
 
 bool await(const Socket& socket, bool writable, Clock::time_point deadline) {
   while (true) {
-    const auto left = std::chrono::ceil<Milliseconds>(deadline - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd entry{socket.fd(), static_cast<short>(writable ? POLLOUT : POLLIN), 0};
     const auto most = std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max());
     const int ready = poll(&entry, 1, static_cast<int>(most));
@@ -156,4 +155,4 @@ bool write_some(const Socket& socket, Unsent& unsent) {
   return count >= 0 || errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-}  // namespace gradus::distributed
+}  // namespace gradus::detail
