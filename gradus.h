@@ -42,6 +42,7 @@
 #include "gradus/watch/metrics/precision_recall.h"
 
 #include "gradus/watch/csv_logger.h"
+#include "gradus/watch/dashboard/dashboard.h"
 #include "gradus/watch/early_stopping.h"
 #include "gradus/watch/history.h"
 #include "gradus/watch/progress_bar.h"

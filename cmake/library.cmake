@@ -22,6 +22,16 @@ foreach(format png jpeg)
   endif()
   list(APPEND sources ${PROJECT_SOURCE_DIR}/data/readers/pictures/${absent}${format}.cpp)
 endforeach()
+# The page of watch::Dashboard becomes a text of the library.
+set(page ${PROJECT_SOURCE_DIR}/watch/dashboard/page.html)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+file(READ ${page} page)
+file(CONFIGURE OUTPUT dashboard_page.cpp CONTENT "#include \"gradus/watch/dashboard/page.h\"
+namespace gradus::watch::detail {
+const char* const kDashboardPage = R\"html(${page})html\";
+}  // namespace gradus::watch::detail
+" @ONLY)
+list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/dashboard_page.cpp)
 if(GRADUS_HAS_CUDA)
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
   list(REMOVE_ITEM cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)

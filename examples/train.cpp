@@ -153,6 +153,11 @@ void run(Settings settings) {
   const std::vector<Device> devices = chosen_devices(settings.device);
   const Data data = load(settings);
   print_data(data);
+  if (settings.dashboard_port >= 0) {
+    settings.dashboard = std::make_shared<gradus::watch::Dashboard>(
+        settings.dashboard_port, settings.model + " on " + data.name);
+    std::cout << "Live curves: " << settings.dashboard->url() << std::endl;
+  }
 
   std::vector<Result> results;
   std::string shown;

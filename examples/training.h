@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Settings {
   double lr = 0, momentum = 0.9;  // lr 0: that of the model
   uint64_t seed = 1;
   bool synthetic = false;
+  int dashboard_port = -1;  // -1: no dashboard
+  std::shared_ptr<gradus::watch::Dashboard> dashboard;
 };
 
 struct Split {
@@ -177,6 +180,11 @@ inline void note_epoch(Result& result, const Epoch& epoch, const Settings& setti
   progress.write(format("%-6s epoch %2d of %d: loss %.5f, test accuracy %.2f%%, %.3f s",
                         result.device.c_str(), count, static_cast<int>(settings.epochs), epoch.loss,
                         100 * epoch.accuracy, epoch.seconds));
+  if (settings.dashboard)
+    settings.dashboard->log({{"loss/" + result.device, epoch.loss},
+                             {"accuracy/" + result.device, epoch.accuracy},
+                             {"seconds of an epoch/" + result.device, epoch.seconds}},
+                            count);
 }
 
 // Tells which data the program has.
@@ -219,6 +227,13 @@ a one makes the loss grow)")
   app.add_option("--seed", settings.seed, "Of the first weights and the order of the images")
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--dashboard", settings.dashboard_port,
+                 R"(Show curves and GPUs on a page for a browser of this
+machine; 0 is any port that is free)")
+      ->expected(0, 1)
+      ->default_str("6007")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("[PORT]");
   app.add_option("--out", settings.out, "Folder for the curve; made where it is missing")
       ->type_name("DIR")
       ->capture_default_str();

@@ -41,4 +41,16 @@ std::string with_commas(int64_t number) {
   return out;
 }
 
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < ' ')
+      out += format("\\u%04x", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
 }  // namespace gradus::watch::detail

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace gradus::watch::detail {
 
@@ -14,5 +15,7 @@ std::string with_unit(double value, const char* unit);
 std::string clock_time(double seconds);
 // 1234567 as "1,234,567".
 std::string with_commas(int64_t number);
+// A text in quotes, as JSON has it.
+std::string json_text(std::string_view text);
 
 }  // namespace gradus::watch::detail

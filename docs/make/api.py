@@ -45,7 +45,7 @@ SECTIONS = [
      ["watch/metrics/metric.h", "watch/metrics/accuracy.h", "watch/metrics/confusion_matrix.h",
       "watch/metrics/precision_recall.h", "watch/metrics/auroc.h", "watch/metrics/perplexity.h", "watch/metrics/mean.h"]),
     ("watch", "", ["watch/progress_bar.h", "watch/log_value.h", "watch/csv_logger.h", "watch/early_stopping.h", "watch/history.h",
-                   "watch/summary.h", "watch/tensorboard/summary_writer.h", "watch/pictures/image.h", "watch/pictures/svg.h",
+                   "watch/summary.h", "watch/dashboard/dashboard.h", "watch/tensorboard/summary_writer.h", "watch/pictures/image.h", "watch/pictures/svg.h",
                    "watch/pictures/plot.h"]),
     ("profiler", "[Profiling](profiling.md) is the guide.", ["watch/profiler/profile.h"]),
     ("cuda", "", ["cuda/runtime/device.h", "cuda/device_status.h", "cuda/nvtx.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",

@@ -12,19 +12,7 @@ namespace gradus::profiler {
 
 namespace {
 
-using watch::detail::format;
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < ' ')
-      out += format("\\u%04x", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
+using watch::detail::format, watch::detail::json_text;
 
 // The words of PyTorch's traces.
 const char* category_of(EventKind kind) {
@@ -79,11 +67,11 @@ class Trace {
   void name(const char* what, int process, int thread, const std::string& name) {
     row(format("\"ph\": \"M\", \"name\": \"%s\", \"pid\": %d, \"tid\": %d, \"args\": {\"name\": ",
                what, process, thread) +
-        quoted(name) + '}');
+        json_text(name) + '}');
   }
   void span(const char* category, const std::string& name, int process, int thread, double start,
             double time, const std::string& arguments) {
-    row("\"ph\": \"X\", \"name\": " + quoted(name) +
+    row("\"ph\": \"X\", \"name\": " + json_text(name) +
         format(", \"cat\": \"%s\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f, "
                "\"args\": {",
                category, process, thread, start, time) +
@@ -94,7 +82,7 @@ class Trace {
     const FunctionEvent& event = recording_.events[number];
     std::string arguments =
         format("\"event\": %zu, \"backward\": %s", number, event.is_backward ? "true" : "false");
-    if (!event.module.empty()) arguments += ", \"module\": " + quoted(event.module);
+    if (!event.module.empty()) arguments += ", \"module\": " + json_text(event.module);
     if (event.bytes > 0)
       arguments += format(", \"bytes\": %lld", static_cast<long long>(event.bytes));
     if (!event.input_shapes.empty())
@@ -120,7 +108,7 @@ class Trace {
     for (const MemoryChange& change : recording_.memory) {
       const std::string device = change.device.str();
       live[device] += change.bytes;
-      row("\"ph\": \"C\", \"name\": " + quoted("memory of " + device) +
+      row("\"ph\": \"C\", \"name\": " + json_text("memory of " + device) +
           format(", \"pid\": %d, \"tid\": 0, \"ts\": %.3f, \"args\": {\"bytes\": %lld}", host,
                  change.time, static_cast<long long>(live[device])));
     }

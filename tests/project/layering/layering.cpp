@@ -71,6 +71,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"nn", {}},
     {"nn/parallel", {}},
     {"watch", {}},
+    {"watch/dashboard", {"watch"}},
     {"watch/metrics", {}},
     {"watch/pictures", {"watch"}},
     {"watch/profiler", {"watch", "watch/pictures"}},
