@@ -20,35 +20,60 @@ struct CifarFormat {
   int64_t classes;
 };
 
-ImageDataset read_records(const CifarFormat& format, const std::string& folder,
-                          const std::vector<std::string>& files) {
+constexpr CifarFormat kCifar10{"load_cifar10", 1, 0, 10};
+
+constexpr CifarFormat cifar100(bool coarse) {
+  return {"load_cifar100", 2, coarse ? 0U : 1U, coarse ? 20 : 100};
+}
+
+// Errors: ValueError.
+void check_records(const CifarFormat& format, ArrayRef<uint8_t> bytes, std::string_view name) {
   const size_t record = format.labels + kPixels;
-  std::vector<uint8_t> bytes;
-  for (const auto& file : files) {
-    const std::string path = (std::filesystem::path(folder) / file).string();
-    const std::vector<uint8_t> part = read_file(format.op, path);
-    check(!part.empty() && part.size() % record == 0, format.op, ": ", path, ": ", part.size(),
-          " bytes, expected records of ", record, " bytes; copy the file again");
-    bytes.insert(bytes.end(), part.begin(), part.end());
+  check(!bytes.empty() && bytes.size() % record == 0, format.op, ": ", name, ": ", bytes.size(),
+        " bytes, expected records of ", record, " bytes; copy the file again");
+  for (size_t begin = 0; begin < bytes.size(); begin += record) {
+    const int64_t label = bytes[begin + format.label];
+    check(label < format.classes, format.op, ": record ", begin / record, " of ", name,
+          " has class ", label, ", expected 0 to ", format.classes - 1, "; copy the file again");
   }
-  const size_t count = bytes.size() / record;
+}
+
+// REQUIRES: checked records.
+ImageDataset images_of(const CifarFormat& format, ArrayRef<uint8_t> bytes,
+                       const std::string& source) {
+  const size_t record = format.labels + kPixels, count = bytes.size() / record;
   ImageDataset out;
   out.images = empty({static_cast<int64_t>(count), kChannels, kSide, kSide}, kFloat);
   out.targets = empty({static_cast<int64_t>(count)}, kLong);
   float* pixels = out.images.data_ptr<float>();
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* const begin = bytes.data() + i * record;
-    const int64_t label = begin[format.label];
-    check(label < format.classes, format.op, ": record ", i, " of ", folder, " has class ", label,
-          ", expected 0 to ", format.classes - 1, "; copy the files again");
-    out.targets.data_ptr<int64_t>()[i] = label;
+    out.targets.data_ptr<int64_t>()[i] = begin[format.label];
     pixels = std::transform(begin + format.labels, begin + record, pixels,
                             [](uint8_t pixel) { return static_cast<float>(pixel) / 255; });
   }
   out.classes = format.classes;
-  out.name = (std::filesystem::path(folder) / "").parent_path().filename().string();
-  out.source = folder;
+  out.name = (std::filesystem::path(source) / "").parent_path().filename().string();
+  out.source = source;
   return out;
+}
+
+ImageDataset read_records(const CifarFormat& format, const std::string& folder,
+                          const std::vector<std::string>& files) {
+  std::vector<uint8_t> bytes;
+  for (const auto& file : files) {
+    const std::string path = (std::filesystem::path(folder) / file).string();
+    const std::vector<uint8_t> part = read_file(format.op, path);
+    check_records(format, part, path);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return images_of(format, bytes, folder);
+}
+
+ImageDataset parse_records(const CifarFormat& format, ArrayRef<uint8_t> file,
+                           std::string_view name) {
+  check_records(format, file, name);
+  return images_of(format, file, std::string(name));
 }
 
 }  // namespace
@@ -59,13 +84,19 @@ ImageDataset load_cifar10(const std::string& folder, bool train) {
     files.clear();
     for (int i = 1; i <= 5; ++i) files.push_back("data_batch_" + std::to_string(i) + ".bin");
   }
-  return read_records({"load_cifar10", 1, 0, 10}, folder, files);
+  return read_records(kCifar10, folder, files);
 }
 
 ImageDataset load_cifar100(const std::string& folder, bool train, bool coarse) {
-  const int64_t classes = coarse ? 20 : 100;
-  return read_records({"load_cifar100", 2, coarse ? 0U : 1U, classes}, folder,
-                      {train ? "train.bin" : "test.bin"});
+  return read_records(cifar100(coarse), folder, {train ? "train.bin" : "test.bin"});
+}
+
+ImageDataset parse_cifar10(ArrayRef<uint8_t> file, std::string_view name) {
+  return parse_records(kCifar10, file, name);
+}
+
+ImageDataset parse_cifar100(ArrayRef<uint8_t> file, std::string_view name, bool coarse) {
+  return parse_records(cifar100(coarse), file, name);
 }
 
 }  // namespace gradus::data

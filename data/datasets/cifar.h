@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "gradus/data/datasets/image_dataset.h"
 
@@ -15,5 +16,9 @@ ImageDataset load_cifar10(const std::string& folder, bool train = true);
 // Reads train.bin, or test.bin where train is false. Targets are the 100 fine classes, or with
 // `coarse` the 20 groups of them. Errors: as above.
 ImageDataset load_cifar100(const std::string& folder, bool train = true, bool coarse = false);
+
+// One of these files from memory; `name` stands for it in messages. Errors: ValueError as above.
+ImageDataset parse_cifar10(ArrayRef<uint8_t> file, std::string_view name);
+ImageDataset parse_cifar100(ArrayRef<uint8_t> file, std::string_view name, bool coarse = false);
 
 }  // namespace gradus::data

@@ -21,6 +21,7 @@ size_t CsvTable::place(const char* op, const std::string& column) const {
 }
 
 std::string CsvTable::where(size_t row, size_t column) const {
+  if (lines_.empty()) return source_;
   return source_ + ":" + std::to_string(lines_[row]) + ":" +
          std::to_string(begins_[row][column] + 1);
 }
@@ -37,22 +38,23 @@ int64_t CsvTable::missing(const std::string& column) const {
 Tensor CsvTable::numbers(const std::string& column, ScalarType dtype) const {
   const size_t i = place("numbers", column);
   const Column& values = values_[i];
-  check<TypeError>(values.type == CsvType::kNumber,
-                   "CsvTable::numbers: ", where(values.first_text, i), ": \"",
-                   values.text.empty() ? "" : values.text[values.first_text],
-                   "\" is no number, and column \"", column, "\" is text; use text() or classes()");
+  if (values.type != CsvType::kNumber)
+    fail<TypeError>("CsvTable::numbers: ", where(values.first_text, i), ": \"",
+                    values.text.empty() ? "" : values.text[values.first_text],
+                    "\" is no number, and column \"", column,
+                    "\" is text; use text() or classes()");
   const Tensor wide = empty({rows()}, kDouble);
   std::copy(values.numbers.begin(), values.numbers.end(), wide.data_ptr<double>());
   const Tensor out = wide.to(dtype);
   if (!isFloatingType(dtype)) {
     const Tensor back = out.to(kDouble);
     for (int64_t row = 0; row < rows(); ++row)
-      check(back.data_ptr<double>()[row] == wide.data_ptr<double>()[row],
-            "CsvTable::numbers: ", where(static_cast<size_t>(row), i), ": ",
-            values.missing[static_cast<size_t>(row)] ? "a missing value"
-                                                     : values.text[static_cast<size_t>(row)],
-            " in column \"", column, "\", which ", dtype,
-            " does not hold; take a floating point dtype");
+      if (back.data_ptr<double>()[row] != wide.data_ptr<double>()[row])
+        fail("CsvTable::numbers: ", where(static_cast<size_t>(row), i), ": ",
+             values.missing[static_cast<size_t>(row)] ? "a missing value"
+                                                      : values.text[static_cast<size_t>(row)],
+             " in column \"", column, "\", which ", dtype,
+             " does not hold; take a floating point dtype");
   }
   return out;
 }
@@ -78,9 +80,9 @@ Tensor CsvTable::classes(const std::string& column, const std::vector<std::strin
     int64_t number = -1;
     if (!values_[i].missing[row]) {
       const auto found = numbers.find(values_[i].text[row]);
-      check(found != numbers.end(), "CsvTable::classes: ", where(row, i), ": \"",
-            values_[i].text[row], "\" in column \"", column, "\" is not among the ", labels.size(),
-            " labels; take those of labels()");
+      if (found == numbers.end())
+        fail("CsvTable::classes: ", where(row, i), ": \"", values_[i].text[row], "\" in column \"",
+             column, "\" is not among the ", labels.size(), " labels; take those of labels()");
       number = found->second;
     }
     out.data_ptr<int64_t>()[row] = number;

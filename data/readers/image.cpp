@@ -31,10 +31,16 @@ Tensor converted(const Tensor& image, ImageMode mode) {
 
 namespace detail {
 
-void check_pixels(std::string_view name, int64_t width, int64_t height) {
+void check_pixels(std::string_view name, int64_t width, int64_t height, size_t bytes) {
   constexpr int64_t kMostPixels = int64_t{1} << 28;
   check(width > 0 && height > 0 && width <= kMostPixels / height, "read_image: ", name, ": ", width,
         " x ", height, " pixels, expected 1 to ", kMostPixels, "; make the picture smaller");
+  // PNG: a byte may stand for 1032 bytes of 8 pixels each. JPEG: a bit may be a block of 8 x 8
+  // numbers, of a color that has one for up to 16 pixels.
+  constexpr size_t kMostOfAByte = 1032 * 8;
+  check(static_cast<size_t>(width * height) / kMostOfAByte <= bytes, "read_image: ", name, ": ",
+        width, " x ", height, " pixels do not fit into a file of ", bytes,
+        " bytes; it is truncated or its header is wrong, copy it again");
 }
 
 }  // namespace detail

@@ -26,8 +26,9 @@ namespace detail {
 // The decoders of readers/pictures return uint8 (height, width, channels).
 Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name);
 Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name);
-// The decoders call it. Errors: ValueError.
-void check_pixels(std::string_view name, int64_t width, int64_t height);
+// The decoders call it before they take memory. Errors: ValueError for more pixels than a picture
+// may have, or than a file of so many bytes can hold.
+void check_pixels(std::string_view name, int64_t width, int64_t height, size_t bytes);
 }  // namespace detail
 
 }  // namespace gradus::data

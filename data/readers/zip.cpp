@@ -126,6 +126,7 @@ std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> 
     at = bytes.number(end64 + 48, 8);
   }
   std::vector<ZipEntry> entries;
+  uint64_t left = file.size();  // more than that is stored only where files overlap
   for (uint64_t i = 0; i < count; ++i) {
     bytes.slice(at, kDirectorySize);
     if (bytes.number(at, 4) != kDirectoryMark)
@@ -147,6 +148,9 @@ std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> 
         entry.method == 0 || entry.method == 8, op, ": ", name, ": ", entry.name,
         " has compression method ", entry.method,
         ", expected 0 (none) or 8 (deflate); write the archive with one of these");
+    if (entry.stored_size > left)
+      bytes.refuse("the files up to ", entry.name, " are larger than the zip archive");
+    left -= entry.stored_size;
     at += kDirectorySize + name_size + extra_size + comment_size;
     if (!entry.name.ends_with('/')) entries.push_back(std::move(entry));
   }

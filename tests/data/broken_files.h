@@ -29,6 +29,16 @@ void expect_truncations_refused(const Bytes& file, const Read& read) {
   }
 }
 
+// `read` reads a beginning of the file, or refuses it with its name.
+template <class Read>
+void expect_beginnings_survived(const Bytes& file, const Read& read) {
+  for (size_t length = 0; length < file.size(); ++length) try {
+      read(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length)));
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("some.file"), std::string::npos) << error.what();
+    }
+}
+
 // Every byte of the file is replaced by some others: `read` throws an Error or returns.
 template <class Read>
 void expect_changes_survived(const Bytes& file, const Read& read) {

@@ -89,6 +89,17 @@ TEST(Csv, ErrorsNameLineAndColumn) {
                            "t.csv:2:8: \"Bern, old town\" in column \"city\" is not among");
 }
 
+TEST(Csv, ATableOfNamesAloneHasNoRows) {
+  const CsvTable table = parse_csv("a,b\n", "t.csv", CsvOptions().types({{"b", CsvType::kText}}));
+  EXPECT_EQ(table.rows(), 0);
+  EXPECT_EQ(table.numbers("a").sizes(), IntArrayRef({0}));
+  EXPECT_EQ(table.numbers({"a", "a"}, kLong).sizes(), IntArrayRef({0, 2}));
+  EXPECT_EQ(table.classes("b", {}).sizes(), IntArrayRef({0}));
+  EXPECT_TRUE(table.labels("b").empty());
+  expect_error<TypeError>([&] { table.numbers("b"); },
+                          "t.csv: \"\" is no number, and column \"b\" is text");
+}
+
 TEST(Csv, ReadsFilesPlainOrGzip) {
   const TemporaryFolder folder;
   const std::string text = kHouses;
@@ -97,14 +108,6 @@ TEST(Csv, ReadsFilesPlainOrGzip) {
     expect_values(read_csv(path).numbers("rooms"), {3, 2, 4});
   EXPECT_TRUE(
       contains(message_of<Error>([&] { read_csv(folder / "b.csv"); }), "there is no such file"));
-}
-
-TEST(Csv, SurvivesEveryChange) {
-  const std::string text = kHouses;
-  const auto read = [](const Bytes& bytes) {
-    parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "some.file");
-  };
-  expect_changes_survived(Bytes(text.begin(), text.end()), read);
 }
 
 }  // namespace

@@ -72,19 +72,6 @@ TEST(Npy, NamesWhatIsWrong) {
                          "convert it by astype() in NumPy"));
 }
 
-TEST(Npy, RefusesEveryTruncation) {
-  for (const char* name : {"fortran.npy", "big_endian.npy"}) {
-    const auto read = [](const Bytes& bytes) { parse_npy(bytes, "some.file"); };
-    expect_truncations_refused(file_bytes(name), read);
-    expect_changes_survived(file_bytes(name), read);
-  }
-  for (const char* name : {"stored.npz", "deflated.npz"}) {
-    const auto read = [](const Bytes& bytes) { parse_npz(bytes, "some.file"); };
-    expect_truncations_refused(file_bytes(name), read);
-    expect_changes_survived(file_bytes(name), read);
-  }
-}
-
 TEST(Npz, NeverGivesOtherData) {
   const auto expected = parse_npz(file_bytes("deflated.npz"), "some.file").at("x");
   const Bytes file = file_bytes("deflated.npz");

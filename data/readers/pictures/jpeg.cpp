@@ -78,7 +78,7 @@ Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name) {
   if (!begin_jpeg(reader, file.data(), file.size())) refuse();
   const auto width = static_cast<int64_t>(reader.info.output_width),
              height = static_cast<int64_t>(reader.info.output_height);
-  check_pixels(name, width, height);
+  check_pixels(name, width, height, file.size());
   const Tensor rows =
       empty({height, width, reader.info.out_color_space == JCS_GRAYSCALE ? 1 : 3}, kByte);
   if (!read_rows(reader, rows.data_ptr<uint8_t>())) refuse();

@@ -46,7 +46,7 @@ Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name) {
         "; copy it again");
   const auto width = static_cast<int64_t>(image.png.width),
              height = static_cast<int64_t>(image.png.height);
-  check_pixels(name, width, height);
+  check_pixels(name, width, height, file.size());
   image.png.format &=
       PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;  // 8 bits a channel, no palette
   image.png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
