@@ -72,6 +72,17 @@ TEST(Npy, NamesWhatIsWrong) {
                          "convert it by astype() in NumPy"));
 }
 
+// A directory that names the same bytes four times: a small archive would become large.
+TEST(Npz, RefusesFilesThatOverlap) {
+  Bytes file = file_bytes("stored.npz");
+  const auto end = file.end() - 22;  // the record behind the directory
+  const Bytes directory(file.begin() + (end[16] | end[17] << 8), end);
+  for (int i = 0; i < 3; ++i) file.insert(file.end() - 22, directory.begin(), directory.end());
+  file.end()[10 - 22] = static_cast<uint8_t>(4 * file.end()[10 - 22]);  // how many files
+  EXPECT_TRUE(contains(message_of<ValueError>([&] { parse_npz(file, "some.file"); }),
+                       "are larger than the zip archive"));
+}
+
 TEST(Npz, NeverGivesOtherData) {
   const auto expected = parse_npz(file_bytes("deflated.npz"), "some.file").at("x");
   const Bytes file = file_bytes("deflated.npz");
