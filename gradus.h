@@ -44,10 +44,10 @@
 #include "gradus/watch/csv_logger.h"
 #include "gradus/watch/dashboard/dashboard.h"
 #include "gradus/watch/early_stopping.h"
-#include "gradus/watch/history.h"
 #include "gradus/watch/progress_bar.h"
 #include "gradus/watch/summary.h"
 
+#include "gradus/watch/pictures/history.h"
 #include "gradus/watch/pictures/image.h"
 #include "gradus/watch/pictures/plot.h"
 #include "gradus/watch/profiler/profile.h"

@@ -6,7 +6,9 @@
 
 #include <iostream>
 
-// The examples' models; their main functions are not called.
+// The examples' models; their main functions are not called, and need no result.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wreturn-type"
 #define main unused_main
 namespace gpt_example {
 #include "examples/char_gpt.cpp"
@@ -15,6 +17,7 @@ namespace cnn_example {
 #include "examples/cnn_fashion_mnist.cpp"
 }
 #undef main
+#pragma GCC diagnostic pop
 
 namespace {
 

@@ -1,5 +1,5 @@
 // History: columns of numbers, as long as there are rows.
-#include "gradus/watch/history.h"
+#include "gradus/watch/pictures/history.h"
 
 #include <cmath>
 #include <set>

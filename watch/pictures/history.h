@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/watch/log_value.h"
 #include "gradus/watch/pictures/plot.h"
 
