@@ -3,7 +3,8 @@
 
     links.py ROOT
 
-Reads *.md of ROOT and ROOT/docs, and the course's texts and READMEs. A block of code may show a tree of folders. mkdocs.yml and README.md name every page of docs/. Needs no
+Reads *.md of ROOT, ROOT/docs and ROOT/docs/cookbook, and the course's texts and READMEs. A block of code may show a tree of folders. mkdocs.yml and README.md name every page of docs/, and
+mkdocs.yml and the index of docs/cookbook those of the cookbook. Needs no
 network: links to other hosts are left alone.
 """
 import glob
@@ -74,13 +75,14 @@ def check(root, page):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    pages = sorted(page for folder in ("", "docs/", "course/", "course/staff/", "course/text/")
+    pages = sorted(page for folder in ("", "docs/", "docs/cookbook/", "course/", "course/staff/", "course/text/")
                    for page in glob.glob(f"{root}/{folder}*.md"))
     problems = [problem for page in pages for problem in check(root, page)]
-    for listing in ("mkdocs.yml", "README.md"):
+    for listing, folder in (("mkdocs.yml", "docs"), ("README.md", "docs"), ("mkdocs.yml", "docs/cookbook"),
+                            ("docs/cookbook/index.md", "docs/cookbook")):
         text = open(os.path.join(root, listing)).read()
-        problems += [f"{listing} does not name docs/{name}" for name in sorted(os.listdir(root + "/docs"))
-                     if name.endswith(".md") and not re.search(rf"[ (/]{re.escape(name)}", text)]
+        problems += [f"{listing} does not name {folder}/{name}" for name in sorted(os.listdir(os.path.join(root, folder)))
+                     if os.path.join(folder, name) != listing and name.endswith(".md") and not re.search(rf"[ (/]{re.escape(name)}", text)]
     print("\n".join(problems) or f"{len(pages)} pages, all links lead somewhere")
     return 1 if problems else 0
 
