@@ -130,7 +130,7 @@ Tensor CpuBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
   const Tensor dense = raw::contiguous(x);
   visit_real_bits(x.element_size(),
-             [&]<class Bits>(TypeTag<Bits>) { out = find_nonzero<Bits>(dense, shape); });
+                  [&]<class Bits>(TypeTag<Bits>) { out = find_nonzero<Bits>(dense, shape); });
   return out;
 }
 

@@ -138,8 +138,9 @@ void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
   if (!evenly) return Backend::cat(parts, dim, out);
   const Context context(out);
   if (all % sizeof(Wide) == 0) return launch_cat<Wide>(context, parts, dim, rows, out);
-  visit_real_bits(all & (~all + 1),
-             [&]<class Unit>(TypeTag<Unit>) { launch_cat<Unit>(context, parts, dim, rows, out); });
+  visit_real_bits(all & (~all + 1), [&]<class Unit>(TypeTag<Unit>) {
+    launch_cat<Unit>(context, parts, dim, rows, out);
+  });
 }
 
 void CudaBackend::copy(const Tensor& src, const Tensor& dst) {

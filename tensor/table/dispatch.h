@@ -89,7 +89,8 @@ void visit_bits(size_t element_size, F&& f) {
   visit_real_bits(element_size, f);
 }
 
-// Calls f(TypeTag<T>{}) for the dtypes that real numbers are computed in. `op` is named in the error.
+// Calls f(TypeTag<T>{}) for the dtypes that real numbers are computed in. `op` is named in the
+// error.
 template <class F>
 void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {
   if (dtype == kFloat) return f(TypeTag<float>{});
