@@ -33,9 +33,9 @@ struct ComplexNumber {
   }
   // By the quotient of the divisor's parts, which does not overflow (Smith, 1962).
   GRADUS_HD friend constexpr ComplexNumber operator/(ComplexNumber a, ComplexNumber b) {
-    const T re = b.re < 0 ? -b.re : b.re, im = b.im < 0 ? -b.im : b.im;
-    if (re == 0 && im == 0) return {a.re / re, a.im / im};
-    if (re >= im) {
+    const T across = b.re < 0 ? -b.re : b.re, up = b.im < 0 ? -b.im : b.im;
+    if (across == 0 && up == 0) return {a.re / across, a.im / up};
+    if (across >= up) {
       const T part = b.im / b.re, scale = 1 / (b.re + b.im * part);
       return {(a.re + a.im * part) * scale, (a.im - a.re * part) * scale};
     }
