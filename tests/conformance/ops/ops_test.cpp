@@ -73,6 +73,34 @@ TEST_P(Operations, ReadExpandedInputsAsTheirCopies) {
   });
 }
 
+// Complex numbers without imaginary parts give the same values, or are refused by a TypeError.
+TEST_P(Operations, TakeComplexNumbersOrRefuseThem) {
+  each([](const Family& family, const Sample& sample) {
+    const std::string name = sample.name;
+    if (name == "view" || name == "element_size") return;  // are about memory
+    for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
+      Inputs in = inputs_of(family, sample);
+      bool converts = false;
+      for (Tensor& x : in)
+        if (x.defined() && x.is_floating_point()) x = x.to(dtype), converts = true;
+      if (!converts) return;
+      Tensors out;
+      try {
+        out = comparable(sample, sample.call(in));
+      } catch (const TypeError&) {
+        continue;
+      }
+      const Tensors expected = answered(family, sample);
+      const double slack = dtype == kComplexFloat ? 1e12 : 1e5;  // 2e-4 and 2e-11
+      for (size_t i = 0; i < out.size() && i < expected.size(); ++i) {
+        const Tensor rest = out[i].is_complex() ? out[i].imag().abs().sum() : zeros({});
+        EXPECT_LT(rest.item<double>(), 1e-4) << dtype;
+        EXPECT_TRUE(same(real(out[i]).to(expected[i].dtype()), expected[i], slack)) << dtype;
+      }
+    }
+  });
+}
+
 // Narrow types: the result is that of float64, rounded, for inputs that the narrow type holds.
 TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
   each([](const Family& family, const Sample& sample) {
