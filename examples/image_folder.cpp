@@ -46,7 +46,10 @@ int main(int argc, char** argv) try {
   CLI11_PARSE(app, argc, argv);
   if (folder.empty()) {
     folder = out + "/pictures";
-    if (!fs::exists(folder)) write_pictures(digits, folder);
+    // A program that is stopped meanwhile leaves no half of a data set.
+    const std::string partial = folder + ".partial";
+    fs::remove_all(partial);
+    if (!fs::exists(folder)) write_pictures(digits, partial), fs::rename(partial, folder);
     std::cout << "No --data, so these are the digits of " << digits << ", as PNG files in "
               << folder << '\n';
   }

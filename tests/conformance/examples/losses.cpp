@@ -23,7 +23,9 @@ namespace {
 
 using namespace gradus;
 
-constexpr int64_t kSteps = 50;
+// kCnnCycle: the rates of the example's first steps. The highest rate within 50 steps would let
+// roundings grow to hundredths.
+constexpr int64_t kSteps = 50, kCnnCycle = 2000;
 
 // Trains with AdamW and one cycle of rates, and writes what losses.py needs.
 template <class Model, class Loader, class Loss>
@@ -74,7 +76,7 @@ int main(int argc, char** argv) try {
       data::datasets::MNIST(images).map(data::transforms::Normalize<>(0.286, 0.353)),
       data::DataLoaderOptions(128).shuffle(true));
   record(folder + "/cnn_fashion_mnist.safetensors", cnn, batches, 4e-3,
-         optim::OneCycleLROptions(4e-3, kSteps), 0, nn::CrossEntropyLoss());
+         optim::OneCycleLROptions(4e-3, kCnnCycle), 0, nn::CrossEntropyLoss());
 } catch (const std::exception& error) {
   std::cerr << "example_losses: " << error.what() << '\n';
   return 1;

@@ -59,7 +59,7 @@ def char_gpt(model):
     width = model["head.weight"].shape[1]
     net = GPT(model["head.weight"].shape[0], model["place.weight"].shape[0],
               len([name for name in model if name.endswith("qkv.weight")]), 4, width)
-    return net, 2e-3, {"pct_start": 0.1, "cycle_momentum": False}, 1.0
+    return net, 2e-3, {"total_steps": 50, "pct_start": 0.1, "cycle_momentum": False}, 1.0
 
 
 def cnn_fashion_mnist(model):
@@ -69,7 +69,7 @@ def cnn_fashion_mnist(model):
                         convolution(32, 64), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
                         convolution(64, 128), nn.BatchNorm2d(128), nn.ReLU(), nn.Flatten(),
                         nn.Dropout(0.0), nn.Linear(128 * 7 * 7, 10))
-    return net, 4e-3, {}, None
+    return net, 4e-3, {"total_steps": 2000}, None
 
 
 def main():
@@ -80,7 +80,7 @@ def main():
         net, lr, cycle, clip = make(weights)
         net.load_state_dict(weights)
         adamw = torch.optim.AdamW(net.parameters(), lr=lr)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(adamw, lr, total_steps=len(tensors["x"]), **cycle)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(adamw, lr, **cycle)
         worst = 0.0
         for x, y, expected in zip(tensors["x"], tensors["y"], tensors["losses"]):
             adamw.zero_grad()
