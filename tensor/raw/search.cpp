@@ -17,6 +17,7 @@ Tensor searchsorted(const Tensor& list, const Tensor& values, bool right) {
 }
 
 Tensor count_nonzero(const Tensor& x) {
+  if (x.is_complex()) return raw::count_nonzero(to(x, kBool));
   const Tensor out = empty({}, kLong, x.device());
   if (x.numel() > 0)
     backend(x).count_nonzero(x, out);

@@ -44,7 +44,7 @@ TEST(KilledTraining, DISABLED_Run) {
     }
 }
 
-std::string bytes_of(const std::string& path) {
+std::string content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -76,19 +76,19 @@ TEST(KilledTraining, EndsAsOneThatWasNot) {
     std::filesystem::remove(killed / "resumed");
     const pid_t child = start(killed.path());
     const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (bytes_of(killed / "resumed").empty() && std::chrono::steady_clock::now() < late)
+    while (content_of(killed / "resumed").empty() && std::chrono::steady_clock::now() < late)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     // It had resumed and was killed, or was over.
-    ASSERT_FALSE(bytes_of(killed / "resumed").empty());
+    ASSERT_FALSE(content_of(killed / "resumed").empty());
     ASSERT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
   }
   ASSERT_TRUE(ended_well(start(killed.path())));
-  EXPECT_EQ(bytes_of(killed / "train.ckpt"), bytes_of(whole / "train.ckpt"));
-  EXPECT_FALSE(bytes_of(whole / "train.ckpt").empty());
+  EXPECT_EQ(content_of(killed / "train.ckpt"), content_of(whole / "train.ckpt"));
+  EXPECT_FALSE(content_of(whole / "train.ckpt").empty());
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
   check_alpha(op, dtype, alpha);
   if (isComplexType(dtype)) {
     if constexpr (std::is_same_v<Other, Tensor>)
-      return x * alpha;
+      return x.to(dtype) * alpha;
     else
       return Scalar(x.toComplexDouble() * alpha.toComplexDouble());
   }

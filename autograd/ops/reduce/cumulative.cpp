@@ -118,7 +118,8 @@ Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
         ", expected one dimension");
   const int64_t columns = N.value_or(x.size(0));
   check(columns >= 0, "vander: N is ", columns, ", expected 0 or more");
-  const TensorOptions options = x.options().dtype(x.is_floating_point() ? x.scalar_type() : kLong);
+  const TensorOptions options =
+      x.options().dtype(is_differentiable(x.dtype()) ? x.scalar_type() : kLong);
   if (columns == 0) return empty({x.size(0), 0}, options);
   const Tensor factors = x.to(options).unsqueeze(1).expand({x.size(0), columns - 1});
   const Tensor powers = cat({ones({x.size(0), 1}, options), factors}, 1).cumprod(1);
