@@ -11,9 +11,9 @@ struct Geometry {
   int64_t offset;
 };
 Geometry geometry_of(const Tensor& x);
-// The geometry of x where it and `other` share a storage, both counted in elements of one dtype:
-// where one of them is complex and the other real, in real numbers, and a complex tensor gets a
-// last dimension for the two parts.
+// The geometry of x, which shares a storage with `other`. Where one of them is complex and the
+// other real, both are counted in real numbers: a complex tensor gets a last dimension for its
+// parts.
 Geometry geometry_beside(const Tensor& other, const Tensor& x);
 // grad, which belongs to a tensor with such a geometry, in that form; and back.
 Tensor in_geometry(const Tensor& grad, const Geometry& geometry);

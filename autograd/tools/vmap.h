@@ -80,11 +80,11 @@ class Vmapped {
   std::string randomness_;
 };
 
-// torch.func.vmap. f takes Tensors, or one list of them, and returns a Tensor or Tensors; it is
-// called once, on tensors that have the shapes of one sample and stand for all. Operations on them
-// compute all samples at once. One without a rule for that runs for each sample in turn, which a
-// warning says once. Where f reads elements of such a tensor, as item() does, f itself is called
-// for each sample.
+// torch.func.vmap. f takes Tensors, or one list of them, and returns a Tensor or Tensors. It is
+// called once. Its arguments have the shapes of one sample and stand for all: operations on them
+// compute all samples at once. An operation without a rule for that runs for each sample in turn,
+// and a warning says so once. Where f reads elements of such a tensor, as item() does, f itself is
+// called for each sample.
 //
 // Results and gradients are those of a loop over the samples, up to rounding. Tensors that f
 // captures may require grad: they get the sum over the samples. For a gradient of each sample's own

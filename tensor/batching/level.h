@@ -71,7 +71,7 @@ void refuse_different(const char* op);
 std::shared_ptr<StorageImpl> inner_storage(const Tensor& x);
 
 // x itself outside of vmap. Else all samples of x in one plain tensor, without a graph: levels are
-// dimensions in front. What looks at elements of any sample, as checks do, takes it.
+// dimensions in front. Checks that look at elements of all samples take it.
 Tensor over_all(const Tensor& x);
 
 // f(x), where f computes on the host and takes any dimensions in front: outside of vmap, of all

@@ -74,8 +74,8 @@ void say_that_it_loops(const char* called) {
        " has no rule for batches, and is called for one sample after the other (said once)");
 }
 
-// A tensor of one element may have the wider dtype that the other one is computed in. Of a batch
-// that is so for none.
+// A tensor of one element may have the wider dtype that the other one is computed in. A batch of
+// such tensors has more elements, so that it is converted here.
 bool Special::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) const {
   const auto is_wide = [&](const Operand& o) {
     return !o.is_number() && o.tensor->numel() == 1 && o.tensor->dtype() != out.dtype();

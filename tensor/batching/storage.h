@@ -17,8 +17,8 @@ struct Axis {
 };
 using Axes = std::vector<Axis>;  // outer levels first
 
-// The memory of a tensor that is made under vmap. It is not there until somebody writes: what is
-// written says which levels its samples differ in. Where they do not differ it is memory as any
+// The memory of a tensor that is made under vmap. It is allocated when somebody first writes: what
+// is written says which levels its samples differ in. Where they do not differ it is memory as any
 // other. REQUIRES: one thread uses it while its samples differ.
 class BatchedStorage final : public StorageImpl, private Arrival {
  public:
