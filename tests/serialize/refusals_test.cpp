@@ -193,7 +193,7 @@ TEST(SafetensorsRefusals, NamesAndFields) {
 }
 
 TEST(SafetensorsRefusals, Dtypes) {
-  for (const char* dtype : {"U16", "U32", "U64", "F8_E4M3", "F8_E5M2", "C64", "f32", "", "F32 "})
+  for (const char* dtype : {"U16", "U32", "U64", "F8_E4M3", "F8_E5M2", "C128", "f32", "", "F32 "})
     refused_entry<NotImplementedError>(entry(dtype, "0", "0,0"), "",
                                        "has dtype \"" + std::string(dtype) + "\", which gradus");
 }

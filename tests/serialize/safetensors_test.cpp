@@ -49,6 +49,7 @@ TEST(Safetensors, EveryDtypeKeepsItsBits) {
       tensors.insert("x" + std::to_string(tensors.size()), with_random_bits(sizes, dtype));
   tensors.insert("", with_random_bits({3}, kFloat));
   tensors.insert("large", with_random_bits({300, 1001}, kFloat));
+  tensors.insert("complex", view_as_complex(with_random_bits({4, 5, 2}, kFloat)).transpose(0, 1));
   const SafetensorsContents got = through_file(tensors);
   EXPECT_EQ(got.tensors.keys(), tensors.keys());
   for (const auto& item : tensors) expect_same(got.tensors[item.key()], item.value());
