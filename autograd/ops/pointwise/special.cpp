@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "gradus/autograd/engine/one_node.h"
+#include "gradus/autograd/ops/pointwise/complex.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
