@@ -2,12 +2,17 @@
 #include "gradus/watch/pictures/history.h"
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::watch {
+
+namespace {
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+}
 
 void History::log(const LogRow& row) {
   std::set<std::string> names;
@@ -19,10 +24,10 @@ void History::log(const LogRow& row) {
   ++rows_;
   for (const auto& [name, value] : row) {
     std::vector<double>& column = columns_[name];
-    column.resize(static_cast<size_t>(rows_) - 1, NAN);
+    column.resize(static_cast<size_t>(rows_) - 1, kNone);
     column.push_back(*value.number());
   }
-  for (auto& [name, column] : columns_) column.resize(static_cast<size_t>(rows_), NAN);
+  for (auto& [name, column] : columns_) column.resize(static_cast<size_t>(rows_), kNone);
 }
 
 const std::vector<double>& History::column(const std::string& name) const {
