@@ -74,9 +74,9 @@ Tensors call_with_all(nn::Module& module, const Tensors& x) {
 }
 
 template <class Holder>
-Holder in_eval(Holder module) {
-  module->eval();
-  return module;
+Holder in_eval(Holder m) {
+  m->eval();
+  return m;
 }
 
 template <class Holder>

@@ -182,6 +182,8 @@ class Reader {
              " files; give some of them a folder of their own");
     std::ifstream in(file);
     static const std::regex pattern(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
+    static const std::regex directive(R"(^\s*(module|import|export)\b)");
+    const bool nvcc_reads = has_extension(path_, {".h", ".cuh", ".cu"});
     std::smatch match;
     bool is_data = false;  // of a test: a literal that a program wrote
     for (std::string text; std::getline(in, text); ++line_) {
@@ -190,6 +192,9 @@ class Reader {
       if (line_ == (is_shebang ? 2 : 1)) check_first_line(text, is_cpp);
       is_data |= text.starts_with("R\"golden(");
       if (!is_data && std::regex_search(text, match, pattern)) check(match[2], match[1] == "\"");
+      if (nvcc_reads && std::regex_search(text, match, directive))
+        report("begins with '" + match.str(1) +
+               "', which nvcc takes for a directive of C++20's modules; break the line elsewhere");
     }
     const int most = path_.starts_with("course/core/") ? max_lines_of_core : max_lines;
     if (--line_ > most && !is_data)

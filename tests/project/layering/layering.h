@@ -9,7 +9,8 @@
 //   course/core alone, course/runner and course/test the simulator's, course/plug what it likes;
 // - no source file has more than 500 lines (of course/core 150), and no folder more than 45 source
 //   files (those that the course has for each task are not counted);
-// - every source file opens with a comment that says what it holds.
+// - every source file opens with a comment that says what it holds;
+// - no line that nvcc reads begins with module, import or export.
 #pragma once
 
 #include <filesystem>

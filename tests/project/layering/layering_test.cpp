@@ -334,6 +334,14 @@ TEST_F(Planted, AFirstLineThatDoesNotSayWhatTheFileHolds) {
             "tests/run.sh:1: opens without a comment; say in one line what the file holds\n");
 }
 
+TEST_F(Planted, ALineThatNvccTakesForADirectiveOfModules) {
+  plant("nn/module.h", "void apply(Module& module) {\n  module.eval();  // module\n}\n");
+  plant("nn/module.cpp", "  module.eval();\n  modules.clear();\n");
+  EXPECT_EQ(found(),
+            "nn/module.h:3: begins with 'module', which nvcc takes for a directive of C++20's "
+            "modules; break the line elsewhere\n");
+}
+
 TEST_F(Planted, AFolderWithoutAPlace) {
   plant("misc/helpers.h", "#pragma once\n");
   EXPECT_EQ(
