@@ -72,16 +72,16 @@ Dims contiguous_strides(IntArrayRef sizes) {
 }
 
 bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size, from the innermost on
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] == 0) return true;
-    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
-  }
-  std::sort(dims.begin(), dims.end());
+  if (is_contiguous(sizes, strides)) return true;
+  std::array<std::pair<int64_t, int64_t>, kMaxDims> dims;  // stride and size of each above 1
+  size_t count = 0;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > 1) dims[count++] = {strides[d], sizes[d]};
+  std::sort(dims.begin(), dims.begin() + count);
   int64_t expected = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != expected) return false;
-    expected *= size;
+  for (size_t i = 0; i < count; ++i) {
+    if (dims[i].first != expected) return false;
+    expected *= dims[i].second;
   }
   return true;
 }
