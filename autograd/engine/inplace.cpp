@@ -104,7 +104,8 @@ void check_history(const char* op, const Tensor& x, bool records) {
 }
 
 Tensor old_value(const Tensor& x) {
-  Tensor old = raw::clone(x);
+  Tensor old = raw::empty_as(x, x.scalar_type());
+  raw::copy_(old, x);
   if (Edge edge = gradient_edge(x); edge.is_valid())
     set_history(old, std::move(edge.function), edge.input_nr);
   return old;

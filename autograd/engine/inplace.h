@@ -28,7 +28,8 @@ void adopt(const char* op, const Tensor& x, const Tensor& result);
 // Records in the history of the base that the elements of `view` now come from `value`; an invalid
 // edge means that they have no history. REQUIRES: the caller bumps the version afterwards.
 void record_view_change(const Tensor& view, Edge value);
-// A copy of x with its old value, which a recorded operation may read and keep while x changes.
+// A copy of x with its old value and its layout, which a recorded operation may read and keep while
+// x changes.
 Tensor old_value(const Tensor& x);
 
 // direct(x) changes x. Where the graph must know of the change, recorded(old) computes the new
@@ -44,6 +45,18 @@ Tensor& in_place(const char* op, const Tensor& self, bool records, Direct direct
     direct(x);
     x.impl().storage->bump_version();
   }
+  return x;
+}
+
+// The same without copies, for an operation whose derivative reads its operands' old values
+// nowhere: record(x) gives x, which has changed, its history. REQUIRES: x is no view.
+template <class Direct, class Record>
+Tensor& in_place_at_once(const char* op, const Tensor& self, Direct direct, Record record) {
+  Tensor& x = self.handle();
+  check_in_place(op, x, true);
+  direct(x);
+  x.impl().storage->bump_version();
+  record(x);
   return x;
 }
 

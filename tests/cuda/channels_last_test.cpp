@@ -160,6 +160,25 @@ TEST_F(ChannelsLastTest, AnAutocastStepOfAConvolutionConvertsItsParametersAlone)
   }
 }
 
+// A change in place is one launch where no derivative reads the old value, and two more otherwise.
+TEST_F(ChannelsLastTest, ChangesInPlaceStayAsTheyLie) {
+  const Tensor x = last(randn({2, 8, 5, 5})).cuda().set_requires_grad(true);
+  const Tensor grad = last(randn({2, 8, 5, 5})).cuda();
+  const auto launches = [&](const auto& change) {
+    Tensor y = x * 2;
+    const int64_t before = cuda::stats().kernel_launches;
+    change(y);
+    const int64_t count = cuda::stats().kernel_launches - before;
+    EXPECT_TRUE(y.is_contiguous(kLast));
+    EXPECT_EQ(copies([&] { autograd::grad({y}, {x}, {grad}); }), 0);
+    return count;
+  };
+  EXPECT_EQ(launches([](Tensor& y) { y.relu_(); }), 1);
+  EXPECT_EQ(launches([&](Tensor& y) { y += x; }), 1);
+  EXPECT_EQ(launches([](Tensor& y) { y.mul_(3).sigmoid_(); }), 2);
+  EXPECT_EQ(launches([](Tensor& y) { y.sin_(); }), 3);
+}
+
 // Two convolutions with their norms, and the shortcut around them.
 TEST_F(ChannelsLastTest, AResidualBlockCopiesNothingBetweenItsLayers) {
   constexpr int64_t kChannels = 16;

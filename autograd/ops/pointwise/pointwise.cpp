@@ -126,10 +126,8 @@ Tensor by_exponent(const Tensor& grad, const Tensor& x, const Tensor& z) {
   return grad * where(is_zero, Scalar(0), z * log(x + is_zero));
 }
 
-Tensor unary(UnaryOp op, const Tensor& x) {
-  if (op == UnaryOp::abs && x.operand("abs").is_complex()) return complex_abs(x);
-  Tensor y = raw::map(op, x);
-  if (!recording(x)) return y;
+// Records y = op(x). y may be x, which has changed in place, where the derivative does not read x.
+void record_unary(UnaryOp op, const Tensor& x, const Tensor& y) {
   const UnaryRow& row = row_of(op);
   record(row.node.c_str(), y, {x}, {if_used(row.uses & kUsesX, x), if_used(row.uses & kUsesY, y)},
          [op, &row](Node& n, const Tensor& grad) -> Tensors {
@@ -140,15 +138,26 @@ Tensor unary(UnaryOp op, const Tensor& x) {
              return {row.dx(grad, saved_x, saved_y)};
            return {raw::map_grad(op, grad, saved_x, saved_y)};
          });
+}
+
+Tensor unary(UnaryOp op, const Tensor& x) {
+  if (op == UnaryOp::abs && x.operand("abs").is_complex()) return complex_abs(x);
+  Tensor y = raw::map(op, x);
+  if (recording(x)) record_unary(op, x, y);
   return y;
 }
 
-Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
-  Tensor z = raw::zip(op, x, y);
-  const bool of_x = recording(x), of_y = recording(y);
-  if (!of_x && !of_y) return z;
+// What the derivatives of op(x, y) read, of those that are recorded.
+unsigned uses_of(BinaryOp op, const Tensor& x, const Tensor& y) {
   const BinaryRow& row = row_of(op);
-  const unsigned uses = (of_x ? row.dx_uses : 0) | (of_y ? row.dy_uses : 0);
+  return (recording(x) ? row.dx_uses : 0) | (recording(y) ? row.dy_uses : 0);
+}
+unsigned uses_of(BinaryOp op, const Tensor&, const Scalar&) { return row_of(op).dx_uses; }
+
+// Records z = op(x, y). z may be x, as above.
+void record_binary(BinaryOp op, const Tensor& x, const Tensor& y, const Tensor& z) {
+  const BinaryRow& row = row_of(op);
+  const unsigned uses = uses_of(op, x, y);
   record(row.node.c_str(), z, {x, y},
          {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
          [op, &row](Node& n, const Tensor& grad) {
@@ -166,19 +175,26 @@ Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
                                                                : row.dy(grad, sx, sy, sz);
            return out;
          });
-  return z;
 }
-
-Tensor binary(BinaryOp op, const Tensor& x, const Scalar& y) {
-  if (y.isComplex()) return binary(op, x, number_beside(x, y));
-  Tensor z = raw::zip(op, x, y);
-  if (!recording(x)) return z;
+void record_binary(BinaryOp op, const Tensor& x, const Scalar& y, const Tensor& z) {
   const BinaryRow& row = row_of(op);
   record(row.node_of_right.c_str(), z, {x},
          {if_used(row.dx_uses & kUsesX, x), if_used(row.dx_uses & kUsesZ, z)},
          [&row, number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
            return {row.dx_of_right(grad, operand_of(n, 0), number, operand_of(n, 1))};
          });
+}
+
+Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
+  Tensor z = raw::zip(op, x, y);
+  if (recording(x, y)) record_binary(op, x, y, z);
+  return z;
+}
+
+Tensor binary(BinaryOp op, const Tensor& x, const Scalar& y) {
+  if (y.isComplex()) return binary(op, x, number_beside(x, y));
+  Tensor z = raw::zip(op, x, y);
+  if (recording(x)) record_binary(op, x, y, z);
   return z;
 }
 
@@ -196,21 +212,36 @@ Tensor binary(BinaryOp op, const Scalar& x, const Tensor& y) {
   return z;
 }
 
+// Whether the other operand is of x's type, and can be saved after x has changed.
+bool stays(const Tensor& x, const Tensor& other, unsigned uses) {
+  return other.dtype() == x.dtype() &&
+         (!(uses & kUsesY) || (!other.is_inference() && other.impl().storage != x.impl().storage));
+}
+bool stays(const Tensor&, const Scalar& other, unsigned) { return !other.isComplex(); }
+
 // self = f(self, other), where f is op's function; Other is Tensor or Scalar.
 template <class Other>
 Tensor& change(BinaryOp op, Tensor (*f)(const Tensor&, const Other&), bool records,
                const Tensor& self, const Other& other) {
-  return in_place(
-      name_of(op), self, records, [&](Tensor& x) { raw::zip_(op, x, other); },
-      [&](const Tensor& x) { return f(x, other); });
+  const auto direct = [&](Tensor& x) { raw::zip_(op, x, other); };
+  if (records && row_of(op).dx && !self.operand(name_of(op)).is_view()) {
+    const unsigned uses = uses_of(op, self, other);
+    if (!(uses & kUsesX) && stays(self, other, uses))
+      return in_place_at_once(name_of(op), self, direct,
+                              [&](Tensor& x) { record_binary(op, x, other, x); });
+  }
+  return in_place(name_of(op), self, records, direct, [&](const Tensor& x) { return f(x, other); });
 }
 
 Tensor& change(UnaryOp op, const Tensor& self) {
   check<TypeError>(op != UnaryOp::abs || !self.operand("abs_").is_complex(),
                    "abs_: In-place abs is not supported for complex tensors; use abs()");
-  return in_place(
-      name_of(op), self, recording(self), [op](Tensor& x) { raw::map_(op, x); },
-      [op](const Tensor& x) { return unary(op, x); });
+  const auto direct = [op](Tensor& x) { raw::map_(op, x); };
+  const bool records = recording(self);
+  if (records && !self.is_view() && !(row_of(op).uses & kUsesX))
+    return in_place_at_once(name_of(op), self, direct, [op](Tensor& x) { record_unary(op, x, x); });
+  return in_place(name_of(op), self, records, direct,
+                  [op](const Tensor& x) { return unary(op, x); });
 }
 
 }  // namespace
