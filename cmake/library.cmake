@@ -215,6 +215,10 @@ if(GRADUS_SIMULATED)
 elseif(GRADUS_HAS_CUDA)
   # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.
   set(GRADUS_CUDA_OPTIONS -std=c++20 -lineinfo)
+  # A file has hundreds of kernels, which ptxas else optimizes one after the other.
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    list(APPEND GRADUS_CUDA_OPTIONS --split-compile=0)
+  endif()
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   # wgmma is for compute capability 9.0a alone, so that its file is compiled for that, too.
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90")
