@@ -14,16 +14,17 @@ namespace gradus::cuda {
 ArrayRef<std::string_view> matmul_kernels();
 
 // The one in use; "automatic" unless set. "automatic" picks the tile by the shape. It runs cuBLAS
-// for half types and TF32, or "tiled" where there is no cuBLAS or it cannot express the strides.
+// for half types and TF32, but wgmma for large products of half types whose sizes are no multiples
+// of 8, or "tiled" where there is no cuBLAS or it cannot express the strides.
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 
 // Sets the kernel of all products to come, by its name.
 // Errors: ValueError, listing the names, for an unknown one. A later product is a
 // NotImplementedError for a dtype that the kernel does not have: float64 has the rungs up to
-// register_2d, int64 up to tiled; half types have tiled and wgmma; cuBLAS has no int64. So it is for
-// "tensor_cores" on a GPU of a compute capability below 8.0, and for "wgmma" on one other than 9.0.
-// It is an Error for strides that "cublas" cannot express.
+// register_2d, int64 up to tiled; half types have tiled and wgmma; cuBLAS has no int64. So it is
+// for "tensor_cores" on a GPU of a compute capability below 8.0, and for "wgmma" on one other
+// than 9.0. It is an Error for strides that "cublas" cannot express.
 void set_matmul_kernel(std::string_view name);
 
 }  // namespace gradus::cuda

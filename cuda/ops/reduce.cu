@@ -211,9 +211,30 @@ void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
   reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type(), size}}, out);
 }
 
+// Of a large matrix whose columns, but for their number, can be read by vectors: the dimension of
+// these, and how many are too many for whole vectors. None elsewhere.
+struct OddColumns {
+  int64_t dim = 0, count = 0;
+};
+OddColumns odd_columns(const Tensor& x, const Tensor& out) {
+  constexpr int64_t kWidth = 8, kLarge = 1 << 20;
+  if (x.dim() != 2 || x.numel() < kLarge || reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 != 0)
+    return {};
+  for (const int64_t d : {0, 1})
+    if (out.sizes()[d] > kWidth && out.sizes()[1 - d] == 1 && x.strides()[d] == 1 &&
+        out.strides()[d] == 1 && x.strides()[1 - d] % kWidth == 0)
+      return {d, out.sizes()[d] % kWidth};
+  return {};
+}
+
 }  // namespace
 
 void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
+  if (const auto [dim, odd] = odd_columns(x, out); odd > 0) {
+    const int64_t even = out.sizes()[dim] - odd;
+    reduce(op, raw::narrow(x, dim, 0, even), raw::narrow(out, dim, 0, even));
+    return reduce(op, raw::narrow(x, dim, even, odd), raw::narrow(out, dim, even, odd));
+  }
   const bool picks = op == ReduceOp::amax || op == ReduceOp::amin;
   const bool bytes = picks && out.element_size() == 1 && out.dtype() != kChar;
   const bool truths = picks && out.dtype() == kBool && x.dtype() != kBool;

@@ -158,6 +158,13 @@ template <class T>
 Targets<T> targets_of(const CrossEntropyRule& rule, const Tensor& target) {
   return {rule, static_cast<T>(rule.smoothing), target.data_ptr<int64_t>(), device_fault()};
 }
+// f(the type that is computed in, the type of logits x).
+template <class F>
+void visit_logits(const Tensor& x, const F& f) {
+  if (x.dtype() == kHalf) return f(TypeTag<float>{}, TypeTag<Half>{});
+  if (x.dtype() == kBFloat16) return f(TypeTag<float>{}, TypeTag<BFloat16>{});
+  visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T> type) { f(type, type); });
+}
 template <class T>
 RowSums<T> sums_of(const Tensor& rows) {
   T* const first = rows.data_ptr<T>();
@@ -210,18 +217,19 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
 // More rows than this are averaged by several blocks.
 constexpr int64_t kMostAveraged = 1 << 15;
 
+// Logits of half types are taken too, with all else in Float but the gradient.
 void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
                                 const Tensor& weight, const Tensor& table, const Tensor& mean) {
   const Context context(x);
   const int64_t count = x.sizes()[0];
-  visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_logits(x, [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
     const std::array tensors = {&x, &x};
-    auto args = args_of<T, 2>(true, 1, tensors);
-    with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch_pdl(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
+    auto args = args_of<S, 2>(true, 1, tensors);
+    with_reading_team<S>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
+      launch_pdl(cross_entropy_kernel<T, S, Team>, config, args, team, targets_of<T>(rule, target),
                  sums_of<T>(raw::narrow(table, 0, 1, 3)),
                  weight.defined() ? weight.data_ptr<T>() : nullptr, table.data_ptr<T>(),
-                 x.data_ptr<T>());
+                 static_cast<const S*>(x.data_ptr()));
     });
     if (mean.defined() && count <= kMostAveraged)
       launch_pdl(average_losses_kernel<T>, {1, kAverageThreads, 0, context.stream}, count,
@@ -239,13 +247,14 @@ void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor&
                                      const Tensor& x, const Tensor& target, const Tensor& rows,
                                      const Tensor& out) {
   const Context context(x);
-  visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_logits(x, [&]<class T, class S>(TypeTag<T>, TypeTag<S>) {
     const std::array tensors = {&out, &x};
-    auto args = args_of<T, 2>(true, 1, tensors);
-    with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch_pdl(cross_entropy_grad_kernel<T, Team>, config, args, team,
+    auto args = args_of<S, 2>(true, 1, tensors);
+    with_reading_team<S>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
+      launch_pdl(cross_entropy_grad_kernel<T, S, Team>, config, args, team,
                  targets_of<T>(rule, target), sums_of<T>(rows), grad.data_ptr<T>(),
-                 grad.strides()[0], out.data_ptr<T>(), x.data_ptr<T>());
+                 grad.strides()[0], static_cast<S*>(out.data_ptr()),
+                 static_cast<const S*>(x.data_ptr()));
     });
   });
 }

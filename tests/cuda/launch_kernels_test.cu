@@ -1,4 +1,5 @@
 // launch() with kernels of its own: arguments, the limits of a launch, and what an error tells.
+#include "gradus/cuda/kernels/odd_lines.cuh"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/fault.h"
@@ -29,6 +30,11 @@ __global__ void check_index_kernel(Fault* fault, IndexRule rule, int64_t index) 
   in_range(fault, rule, index);
 }
 
+__global__ void store_pairs_kernel(uint16_t* to, int left) {
+  const auto lane = static_cast<int>(threadIdx.x);
+  store_pairs(to, left, static_cast<uint32_t>((2 * lane + 1) | (2 * lane + 2) << 16), lane);
+}
+
 std::vector<float> download(const Scratch& memory, int count) {
   std::vector<float> out(static_cast<size_t>(count));
   check_cuda(cudaMemcpy(out.data(), memory.data(), out.size() * 4, cudaMemcpyDeviceToHost), "test");
@@ -41,6 +47,23 @@ TEST_F(LaunchKernelsTest, ConvertsArguments) {
   const std::vector<float> out = download(memory, 1000);
   for (int i = 0; i < 1000; ++i)
     ASSERT_EQ(out[static_cast<size_t>(i)], 5.f + static_cast<float>(i));
+}
+
+// Every length at an even and an odd place; the neighbours keep what they were.
+TEST_F(LaunchKernelsTest, StoresPairsAtAnyPlace) {
+  constexpr int kCount = 72;
+  const Scratch memory(kCount * sizeof(uint16_t));
+  for (const int start : {2, 3})
+    for (int left = -64; left <= 80; ++left) {
+      check_cuda(cudaMemset(memory.data(), 0xff, kCount * sizeof(uint16_t)), "test");
+      launch(store_pairs_kernel, {1, 32}, memory.as<uint16_t>() + start, left);
+      std::vector<uint16_t> out(kCount);
+      check_cuda(cudaMemcpy(out.data(), memory.data(), kCount * 2, cudaMemcpyDeviceToHost), "test");
+      for (int i = 0; i < kCount; ++i) {
+        const bool stored = i >= start && i < start + std::min(left, 64);
+        ASSERT_EQ(out[static_cast<size_t>(i)], stored ? i - start + 1 : 0xffff) << left << ' ' << i;
+      }
+    }
 }
 
 TEST_F(LaunchKernelsTest, AGridWithoutBlocksIsNothing) {

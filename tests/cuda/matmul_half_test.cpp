@@ -133,6 +133,59 @@ TEST_F(HalfMatmulTest, WgmmaTakesTilesOfEveryWidthAndTheirTails) {
         }
 }
 
+// The products of a classifier with 50257 classes: results of odd lines, and odd rows that are
+// padded.
+TEST_F(HalfMatmulTest, WgmmaTakesSizesThatAreNoMultiplesOf8) {
+  if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  cuda::set_matmul_kernel("wgmma");
+  for (const ScalarType dtype : kHalfTypes)
+    for (const auto& [m, k, n] : {std::array<int64_t, 3>{300, 72, 1001}, {520, 200, 517}}) {
+      const Tensor x = randn({m, k}).to(dtype), weight = randn({n, k}).to(dtype),
+                   bias = randn({n}).to(dtype), grad = randn({m, n}).to(dtype);
+      const Tensor padded = full({m, (n + 7) / 8 * 8}, std::nan(""), gpu(dtype)).narrow(1, 0, n);
+      padded.copy_(grad);
+      const Tensor results[] = {gradus::linear(x.cuda(), weight.cuda(), bias.cuda()),
+                                padded.matmul(weight.cuda()), padded.t().matmul(x.cuda())};
+      const Tensor expected[] = {as_double(x).matmul(as_double(weight).t()) + as_double(bias),
+                                 as_double(grad).matmul(as_double(weight)),
+                                 as_double(grad).t().matmul(as_double(x))};
+      const int64_t terms[] = {k, n, m};
+      for (size_t i = 0; i < 3; ++i)
+        EXPECT_LE((as_double(results[i]) - expected[i]).abs().max().item<double>(),
+                  4 * allowed(dtype, terms[i]))
+            << i;
+    }
+}
+
+TEST_F(HalfMatmulTest, WgmmaSuitsLargeProductsOfOddSizes) {
+  const auto suits = [](int64_t m, int64_t k, int64_t n) {
+    const Tensor a = empty({1, m, k}, gpu(kHalf)), b = empty({1, n, k}, gpu(kHalf)).transpose(1, 2);
+    return cuda::wgmma_suits(a, b, empty({1, m, n}, gpu(kHalf)), 132);
+  };
+  EXPECT_TRUE(suits(8192, 8, 1001));
+  EXPECT_FALSE(suits(8192, 8, 1024));
+  EXPECT_TRUE(suits(8192, 9, 1024));
+  EXPECT_FALSE(suits(8192, 0, 1001));
+  EXPECT_FALSE(suits(256, 8, 1001));  // few tiles
+  EXPECT_FALSE(suits(20000, 8, 1));   // narrow ones
+}
+
+TEST_F(HalfMatmulTest, WgmmaTilesFillTheDevice) {
+  EXPECT_EQ(cuda::wgmma_columns(8192, 50257, 1, 66), 256);
+  EXPECT_EQ(cuda::wgmma_columns(8192, 768, 1, 66), 192);  // 96 tiles of 256 would take two rounds
+  EXPECT_EQ(cuda::wgmma_columns(1024, 1024, 1, 66), 128);
+  EXPECT_EQ(cuda::wgmma_columns(8192, 8192, 1, 66), 256);
+}
+
+// One product, as for rows of one matrix: no batch has a launch or a slow kernel of its own.
+TEST_F(HalfMatmulTest, BatchesThatShareAFactorAreRows) {
+  for (const ScalarType dtype : kHalfTypes) {
+    const Factor a = random_factor(dtype, 3, 10, 17, FactorLayout::plain);
+    const Factor b = random_factor(dtype, 3, 17, 9, FactorLayout::broadcast);
+    expect_product(a, b, {}, dtype);
+  }
+}
+
 // 2048 terms of 1 / 2048 beside one of 1: in 16 bits the sum would stay at 1.
 TEST_F(HalfMatmulTest, AddsUpInFloat32) {
   for (const ScalarType dtype : kHalfTypes) {

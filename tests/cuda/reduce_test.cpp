@@ -106,6 +106,20 @@ TEST_F(CudaReduce, SplitOverBlocks) {
     }
 }
 
+// Rows that are padded to whole vectors are read by vectors but for their last columns.
+TEST_F(CudaReduce, OddColumnsOfPaddedRows) {
+  for (const ScalarType dtype : {kFloat, kBFloat16})
+    for (const int64_t n : {1021, 1024, 1025}) {
+      const Tensor all = randn({1100, 1032}).to(dtype), x = all.narrow(1, 0, n);
+      const Tensor there = all.to(kCUDA).narrow(1, 0, n);
+      const Tensor expected = raw::reduce(ReduceOp::sum, raw::to(x, kDouble), IntArrayRef{0});
+      const double most = dtype == kFloat ? 1e-4 : 0.005;
+      expect_close(raw::reduce(ReduceOp::sum, there, IntArrayRef{0}), expected, most, "columns");
+      expect_close(raw::reduce(ReduceOp::sum, there.t(), IntArrayRef{1}), expected.t(), most,
+                   "rows of the transposed");
+    }
+}
+
 TEST_F(CudaReduce, WritesAViewAndNothingElse) {
   const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
   for (const int64_t d : {0, 1, 2}) {

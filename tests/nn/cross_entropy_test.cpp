@@ -92,6 +92,45 @@ TEST(CrossEntropy, TakesRowsOfAnyLayout) {
   EXPECT_TRUE(allclose(same.grad(), apart.grad(), 1e-5, 1e-7));
 }
 
+// A GPU reads logits of 16 bits as they are; the loss is that of their float32 copy, and so is the
+// gradient, rounded once. Rows of a large one begin at multiples of 16 bytes.
+TEST(CrossEntropy, UnderAutocastReadsHalvesAsTheyAre) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{5, 100}, {21, 50257}}) {
+      const Tensor target = random_target(rows, n).to(kCUDA);
+      const Tensor x = (randn({rows, n}) * 4).to(dtype).to(kCUDA).requires_grad_();
+      const Tensor wide = x.detach().to(kFloat).requires_grad_();
+      Tensor loss;
+      {
+        const amp::autocast guard(kCUDA, dtype);
+        loss = F::cross_entropy(x, target);
+      }
+      EXPECT_EQ(loss.dtype(), kFloat);
+      Tensor seen;
+      x.register_hook([&](const Tensor& grad) { seen = grad; });
+      loss.backward();
+      const Tensor expected = F::cross_entropy(wide, target);
+      expected.backward();
+      EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);
+      EXPECT_EQ(seen.dtype(), dtype);
+      EXPECT_EQ(seen.stride(0), rows * n < 1 << 20 ? n : (n + 7) / 8 * 8);
+      EXPECT_TRUE(allclose(seen.to(kFloat), wide.grad(), dtype == kHalf ? 0x1p-10 : 0x1p-7, 1e-7));
+    }
+}
+
+TEST(CrossEntropy, OfHalvesHasASecondDerivative) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const Tensor x = randn({3, 5}), target = tensor({0, 4, 2});
+  const auto second = [&](const Tensor& logits) {
+    const Tensor loss = F::cross_entropy(logits, target.to(logits.device()));
+    const Tensor grad = autograd::grad({loss}, {logits}, {}, true, true)[0];
+    return autograd::grad({(grad * grad).sum()}, {logits})[0].to(kCPU, kFloat);
+  };
+  const Tensor got = second(x.to(kCUDA, kHalf).detach().requires_grad_());
+  EXPECT_TRUE(allclose(got, second(x.to(kHalf).to(kFloat).requires_grad_()), 0.02, 1e-3)) << got;
+}
+
 TEST(CrossEntropy, KeepsItsDigitsForLargeLogits) {
   const Tensor x = tensor({{1000.0f, 989.0f, 0.0f}, {-1000.0f, 0.0f, -1000.0f}}).requires_grad_();
   for (const DeviceType type : {kCPU, kCUDA}) {

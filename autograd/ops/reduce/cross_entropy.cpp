@@ -10,13 +10,13 @@ namespace {
 // The gradient of x by functions that have one themselves.
 Tensor gradient(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                 const Tensor& target, const Tensor& rows) {
-  const Tensor kept = (target != rule.ignored).unsqueeze(1);
+  const Tensor wide = x.to(rows.scalar_type()), kept = (target != rule.ignored).unsqueeze(1);
   const Tensor classes = where(kept, target.unsqueeze(1), 0);
   const Tensor shares =
-      full(x.sizes(), rule.smoothing / static_cast<double>(x.size(1)), x.options())
+      full(x.sizes(), rule.smoothing / static_cast<double>(x.size(1)), wide.options())
           .scatter(1, classes, 1 - rule.smoothing, "add");
   const Tensor scale = (grad * rows[0]).unsqueeze(1);
-  return where(kept, scale * (x.softmax(1) - shares), 0);
+  return where(kept, scale * (wide.softmax(1) - shares), 0).to(x.scalar_type());
 }
 
 }  // namespace
@@ -24,11 +24,12 @@ Tensor gradient(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& 
 Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
                          const Tensor& weight, bool mean) {
   const ScalarType compute = computed_type(x.dtype());
-  if (compute != x.dtype())
-    return row_cross_entropy(rule, x.to(compute), target,
-                             weight.defined() ? raw::to(weight, compute) : weight, mean);
+  // A GPU reads half types as they are.
+  if (compute != x.dtype() && !x.is_cuda())
+    return row_cross_entropy(rule, x.to(compute), target, weight, mean);
   const bool records = recording(x);
-  const auto [table, average] = raw::cross_entropy(rule, x, target, weight, mean);
+  const auto [table, average] = raw::cross_entropy(
+      rule, x, target, weight.defined() ? raw::to(weight, compute) : weight, mean);
   Tensor losses = mean ? average : raw::alias(table, target.impl().sizes, {1});
   // The losses may change in place, and the rows beside them are saved.
   if (records && !mean) losses = raw::clone(losses);

@@ -7,10 +7,12 @@
 // tile and the stores of the last one run beside products. (Shah et al., "FlashAttention-3", 2024,
 // and CUTLASS 3 call this warp specialisation.) Cost. Some 4.3 TFLOP/s and multiprocessor at the
 // limit of the tensor cores; a tile of 128 x 256 reads 32 KB a step of 64 terms from the L2 cache.
-// Next. Parts of sums where tiles are few.
+// Results whose lines are no multiples of 16 bytes, which TMA does not take, leave through
+// registers. Next. Parts of sums where tiles are few.
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/odd_lines.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
@@ -20,6 +22,7 @@ namespace gradus::cuda {
 template <class T>
 struct WgmmaArgs {
   CUtensorMap a, b, out;
+  T* lines;       // out, contiguous, where it has no boxes; or null
   const T* bias;  // (n), contiguous, or null
   int m, n, k, batches;
 };
@@ -166,10 +169,23 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThrea
                        both_halves<T>(sums[4 * j + 4], sums[4 * j + 5]),
                        both_halves<T>(sums[4 * j + 6], sums[4 * j + 7]));
       }
+      const int row = at.row * 256 + static_cast<int>(rank) * 128 + part * 64;
+      if (args.lines) {  // a warp stores the lines that it has written
+        __syncwarp();
+        for (int i = 16 * warp; i < 16 * warp + 16 && row + i < args.m; ++i) {
+          const int64_t place = (int64_t{at.batch} * args.m + row + i) * args.n + column;
+          auto* const to = reinterpret_cast<uint16_t*>(args.lines + place);
+          const char* const from = result + i * 128 + (lane / 4 ^ i % 8) * 16 + lane % 4 * 4;
+#pragma unroll
+          for (int box = 0; box < Tile::kBoxesB; ++box)
+            store_pairs(to + 64 * box, args.n - column - 64 * box,
+                        *reinterpret_cast<const uint32_t*>(from + box * kBoxBytes), lane);
+        }
+        continue;
+      }
       publish_to_copies();
       sync_warpgroup(group);
       if (thread % 128 == 0) {
-        const int row = at.row * 256 + static_cast<int>(rank) * 128 + part * 64;
 #pragma unroll
         for (int i = 0; i < Tile::kBoxesB; ++i)
           store_box(args.out, result + i * kBoxBytes, column + 64 * i, row, at.batch);

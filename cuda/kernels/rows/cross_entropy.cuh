@@ -1,6 +1,7 @@
 // Cross entropy of rows of logits against class numbers, and its gradient. Each reads the logits
 // once: the forward pass keeps what the gradient needs of a row, its largest element and the
-// logarithm of the sum of powers of e about it. A team goes over a row as in softmax.cuh.
+// logarithm of the sum of powers of e about it. A team goes over a row as in softmax.cuh. Logits of
+// a type S are computed with in T: halves in float.
 #pragma once
 
 #include "gradus/cuda/kernels/index.cuh"
@@ -24,10 +25,10 @@ struct RowSums {
   T *factor, *top, *log_sum;
 };
 
-template <class T, class Team>
+template <class T, class S, class Team>
 __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     cross_entropy_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
-                         const T* weight, T* loss, const T* x) {
+                         const T* weight, T* loss, const S* x) {
   wait_for_earlier_kernels();
   using Max = scalar::Reduction<ReduceOp::amax>;
   using Sum = scalar::Reduction<ReduceOp::sum>;
@@ -35,40 +36,43 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   const bool valid = line < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? line : 0);
   x += at.at[1];
-  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  Share<S, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
   share.align(args, at, x);
-  const T* const first_vector = x - share.skip;
+  const S* const first_vector = x - share.skip;
   const int64_t n = args.n + share.skip;
   const int length = share.tile_length();
   constexpr T least = scalar::least<T>();
+  const auto padding = static_cast<S>(least);
 
   const bool decides = valid && team.lane() == 0;
   const int64_t number = decides ? targets.number[line] : 0;
-  Tile<T, 2> tile;
+  Tile<S, 2> tile;
   // This thread's largest element so far, the sum of powers of e about it and, for smoothing, of
   // its `own` elements.
   T top = least, powers = 0, own = 0, total = 0;
   for (int64_t first = 0; first < n; first += length) {
     share.begin = first == 0 ? share.skip : 0;
     const int count = valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
-    share.load(tile, first_vector + first, 1, count, least);
+    share.load(tile, first_vector + first, 1, count, padding);
     T next = top;
-    share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
+    share.for_each(count, [&](int k) { next = Max::combine(next, static_cast<T>(tile.at[k])); });
     const T about = center(next);
     powers *= scalar::exp(top - about);
-    share.for_each(count, [&](int k) { powers += scalar::exp(tile.at[k] - about); });
+    share.for_each(count,
+                   [&](int k) { powers += scalar::exp(static_cast<T>(tile.at[k]) - about); });
     if (targets.smoothing != 0) {
       total += own * (center(top) - about);
       share.for_own(count, 1, [&](int k, int64_t i, auto some) {
         for (int v = 0; v < some.value; ++v)
-          if (i + v >= share.begin && i + v < count) total += tile.at[k + v] - about, own += 1;
+          if (i + v >= share.begin && i + v < count)
+            total += static_cast<T>(tile.at[k + v]) - about, own += 1;
       });
     }
     top = next;
   }
   // Read while others fold, and most likely still in the cache.
   const bool names_class = decides && targets.rule.classes.allows(number);
-  const T picked = names_class ? x[number] : T(0);
+  const T picked = names_class ? static_cast<T>(x[number]) : T(0);
   const T about = center(team.template fold<Max>(top));
   const auto fold = [&](T value) {
     if (team.size() > 32) __syncthreads();  // the memory of the fold before is used again
@@ -110,16 +114,16 @@ __global__ void __launch_bounds__(kAverageThreads)
 }
 
 // out = grad factor (softmax(x) - the shares of the classes). Fewer blocks have room for doubles.
-template <class T, class Team>
+template <class T, class S, class Team>
 __global__ void __launch_bounds__(Team::kThreads, (sizeof(T) > sizeof(float) ? 2 : Team::kBlocks))
     cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
-                              const T* grad, int64_t grad_step, T* out, const T* x) {
+                              const T* grad, int64_t grad_step, S* out, const S* x) {
   wait_for_earlier_kernels();
   const int64_t line = team.line();
   if (line >= args.lines.numel) return;
   const auto at = offsets_of(args.lines, line);
   x += at.at[1];
-  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  Share<S, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
   share.align(args, at, x);
   x -= share.skip;
   out += at.at[0] - share.skip;
@@ -131,16 +135,16 @@ __global__ void __launch_bounds__(Team::kThreads, (sizeof(T) > sizeof(float) ? 2
   const T scale = rows.factor[line] * grad[line * grad_step];
   const T top = rows.top[line], log_sum = rows.log_sum[line];
   const T each = targets.smoothing / static_cast<T>(args.n);
-  Tile<T, 2> tile;
+  Tile<S, 2> tile;
   for (int64_t first = 0; first < n; first += length) {
     share.begin = first == 0 ? share.skip : 0;
     const int count = static_cast<int>(::min(n - first, int64_t{length}));
-    share.load(tile, x + first, 1, count, T(0));
+    share.load(tile, x + first, 1, count, S(0));
     const int target = share.place_of(number + share.skip - first);
     share.for_each(count, [&](int k) {
-      T power = scalar::exp((tile.at[k] - top) - log_sum) - each;
+      T power = scalar::exp((static_cast<T>(tile.at[k]) - top) - log_sum) - each;
       if (k == target) power -= 1 - targets.smoothing;
-      tile.at[k] = ignored ? T(0) : scale * power;
+      tile.at[k] = static_cast<S>(ignored ? T(0) : scale * power);
     });
     share.store(tile, out + first, 1, count);
   }

@@ -1,4 +1,6 @@
 // Products of 16 bits and of TF32: cuBLAS, and a kernel of ours where there is none.
+#include <algorithm>
+
 #include "gradus/cuda/ops/cublas.h"
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
@@ -6,6 +8,7 @@
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
@@ -47,11 +50,37 @@ void multiply_half(const Tensor& a, const Tensor& b, const Tensor& bias, const T
     args.out += count * args.m * args.n;
   }
 }
+
+// All batches share one b: their rows make one product.
+bool shares_factor(const Tensor& a, const Tensor& b) {
+  return a.sizes()[0] > 1 && b.strides()[0] == 0 && a.strides()[0] == a.sizes()[1] * a.strides()[1];
+}
+// x (1, B rows, .) of x (B, rows, .).
+Tensor in_one_batch(const Tensor& x) {
+  const IntArrayRef sizes = x.sizes(), strides = x.strides();
+  return raw::as_strided(x, {1, sizes[0] * sizes[1], sizes[2]},
+                         {sizes[0] * strides[0], strides[1], strides[2]}, x.storage_offset());
+}
 }  // namespace
+
+bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t multiprocessors) {
+  const auto is_odd = [](const Tensor& x) {
+    return x.sizes()[x.strides()[2] == 1 ? 2 : 1] % 8 != 0;
+  };
+  const int64_t m = out.sizes()[1], n = out.sizes()[2];
+  const int64_t tiles = (m + 255) / 256 * ((n + 255) / 256) * out.sizes()[0];
+  return (is_odd(a) || is_odd(b) || is_odd(out)) && a.sizes()[2] > 0 && std::min(m, n) >= 128 &&
+         tiles >= multiprocessors / 2;
+}
 
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   const std::string_view name = matmul_kernel();
   const bool any = name == "automatic", has_terms = a.sizes()[2] > 0;
+  if (any && shares_factor(a, b))
+    return matmul_half(in_one_batch(a), raw::narrow(b, 0, 0, 1), bias, in_one_batch(out));
+  if (any && wgmma_suits(a, b, out, getDeviceProperties(current_device()).multiprocessors) &&
+      wgmma_matmul_half(a, b, bias, out))
+    return;
   if ((any || name == "cublas") && has_terms && has_cublas_lt() &&
       cublas_lt_matmul(a, b, bias, out))
     return;

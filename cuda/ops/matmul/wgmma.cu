@@ -203,17 +203,6 @@ bool boxed(const Tensor& x, int outer, int depth, BoxedMatrices& to, bool& along
          std::max(to.width, to.lines) < kMostCoordinate;
 }
 
-// The widest tile whose last one is not mostly empty.
-int tile_columns(int64_t n) {
-  int best = 256;
-  int64_t least = ceil_div(n, int64_t{256}) * 256;
-  for (const int width : {192, 128}) {
-    const int64_t made = ceil_div(n, int64_t{width}) * width;
-    if (made < least) least = made, best = width;
-  }
-  return best;
-}
-
 template <class T, int N>
 void run_half(const WgmmaArgs<T>& args, bool along_a, bool along_b) {
   using Tile = WgmmaTile<N>;
@@ -233,19 +222,22 @@ bool wgmma_matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, con
   BoxedMatrices left, right, result;
   bool along_a, along_b, along_out;
   if (!has_wgmma() || out.scalar_type() != a.scalar_type() || !boxed(a, 1, 2, left, along_a) ||
-      !boxed(b, 2, 1, right, along_b) || !boxed(out, 1, 2, result, along_out) || along_out ||
+      !boxed(b, 2, 1, right, along_b) ||
       (bias.defined() && bias.numel() > 1 && bias.strides()[0] != 1))
     return false;
+  const bool boxes = boxed(out, 1, 2, result, along_out) && !along_out;
   const auto run = [&]<class T>(TypeTag<T>) {
     const WgmmaArgs<T> args = {boxes_of(left),
                                boxes_of(right),
-                               boxes_of(result),
+                               boxes ? boxes_of(result) : CUtensorMap{},
+                               boxes ? nullptr : out.data_ptr<T>(),
                                bias.defined() ? bias.data_ptr<T>() : nullptr,
                                static_cast<int>(a.sizes()[1]),
                                static_cast<int>(b.sizes()[2]),
                                static_cast<int>(a.sizes()[2]),
                                static_cast<int>(a.sizes()[0])};
-    const int columns = tile_columns(args.n);
+    const int64_t clusters = getDeviceProperties(current_device()).multiprocessors / 2;
+    const int columns = wgmma_columns(args.m, args.n, args.batches, clusters);
     columns == 256   ? run_half<T, 256>(args, along_a, along_b)
     : columns == 192 ? run_half<T, 192>(args, along_a, along_b)
                      : run_half<T, 128>(args, along_a, along_b);

@@ -85,9 +85,17 @@ bool fits_rows(const Tensor& input, const CrossEntropyLossOptions& options) {
          !(weight.defined() && (options.label_smoothing() != 0 || recording(weight)));
 }
 
+// Whether autocast would make float32 of logits that loss_of_rows reads as they are.
+bool stays_half(const Tensor& input, const Tensor& target, const CrossEntropyLossOptions& options) {
+  return input.defined() && target.defined() && input.is_cuda() && input.dim() > 0 &&
+         (input.dtype() == kHalf || input.dtype() == kBFloat16) &&
+         autocast::is_autocast_enabled(kCUDA) && fits_rows(input, options) &&
+         !options.weight().defined() && !target.is_floating_point();
+}
+
 // input: logits; target: int64.
 Tensor loss_of_rows(const char* op, const Tensor& input, const Tensor& target,
-                    const CrossEntropyLossOptions& options) {
+                    const CrossEntropyLossOptions& options, ScalarType result) {
   const int64_t dim = class_dim(input);
   const CrossEntropyRule rule = {
       {op, dim, input.size(dim)}, options.ignore_index(), options.label_smoothing()};
@@ -95,8 +103,8 @@ Tensor loss_of_rows(const char* op, const Tensor& input, const Tensor& target,
   const Tensor loss =
       row_cross_entropy(rule, one_row ? input.unsqueeze(0) : input,
                         one_row ? target.unsqueeze(0) : target, options.weight(), mean);
-  if (mean) return loss.to(input.scalar_type());
-  return reduced(op, one_row ? loss.squeeze(0) : loss, options.reduction()).to(input.scalar_type());
+  if (mean) return loss.to(result);
+  return reduced(op, one_row ? loss.squeeze(0) : loss, options.reduction()).to(result);
 }
 
 Tensor averaged(const char* op, const Losses& all, Reduction reduction, ScalarType dtype) {
@@ -140,7 +148,10 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options) {
-  GRADUS_AUTOCAST(cross_entropy, input, target, options);
+  const bool half = stays_half(input, target, options);
+  if (!half) {
+    GRADUS_AUTOCAST(cross_entropy, input, target, options);
+  }
   const char* op = "cross_entropy";
   check_defined(op, input, target);
   check(input.dim() > 0, op,
@@ -156,7 +167,8 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
                    "; convert with .to(kLong) or reshape it");
   check_targets(op, input, target, options.weight());
   const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
-  if (fits_rows(input, options)) return loss_of_rows(op, input, numbers, options);
+  if (fits_rows(input, options))
+    return loss_of_rows(op, input, numbers, options, half ? kFloat : input.scalar_type());
   return averaged(op, losses_of_logs(op, logs(), numbers, options), options.reduction(),
                   input.scalar_type());
 }
