@@ -30,8 +30,13 @@ template <class T, class Sum = T>
 struct AttentionArgs {
   explicit AttentionArgs(const draw::Dropout<Sum>& drop) : dropout(drop) {}
 
-  const T *q, *k, *v, *mask = nullptr;                    // mask may be null
-  int64_t q_step[3], k_step[3], v_step[3], mask_step[4];  // batch, head, row; of mask also column
+  using Step = int64_t[3];              // from a batch, head, row to the next
+  const T *q, *k, *v, *mask = nullptr;  // mask may be null
+  Step q_step, k_step, v_step;
+  int64_t mask_step[4];  // also of a column
+  // Of the result, its gradient and those of q, k and v, for tensor cores' kernels alone: for
+  // others these are contiguous.
+  Step out_step, grad_step, q_grad_step, k_grad_step, v_grad_step;
   int64_t heads, queries, keys;
   int width, values;
   Sum scale;
@@ -57,7 +62,8 @@ struct AttentionHead {
     batch = index / args.heads;
     head = index - batch * args.heads;
   }
-  __device__ const T* matrix(const T* x, const int64_t (&step)[3]) const {
+  template <class Pointer>
+  __device__ Pointer matrix(Pointer x, const int64_t (&step)[3]) const {
     return x + batch * step[0] + head * step[1];
   }
 

@@ -2,6 +2,8 @@
 // their tiles fit into shared memory; else the default of Backend.
 #include "gradus/cuda/kernels/attention.cuh"
 
+#include <algorithm>
+
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/attention.cuh"
 #include "gradus/cuda/runtime/check.h"
@@ -37,19 +39,28 @@ bool with_tiles(int tiles, const Tensor& q, const Tensor& v, const F& f) {
 
 bool is_of_halves(const Tensor& x) { return x.dtype() == kHalf || x.dtype() == kBFloat16; }
 Tensor in_float(const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; }
+Tensor contiguous_like(const Tensor& x, ScalarType dtype) {
+  return raw::empty(x.sizes(), dtype, x.device());
+}
 
 }  // namespace
 
-// Half types are taken too, with log_sums of Float.
+// Half types are taken too, with log_sums of Float. The result may have any strides of which the
+// last is 1.
 void CudaBackend::attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                             const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
   if (is_of_halves(q)) {
     if (half_attention(how, q, k, v, mask, out, log_sums)) return;
-    const Tensor wide = raw::empty(out.sizes(), kFloat, out.device());
+    const Tensor wide = contiguous_like(out, kFloat);
     attention(how, in_float(q), in_float(k), in_float(v), in_float(mask), wide, log_sums);
     return copy(wide, out);
   }
   if (q.dtype() == kFloat && float_attention(how, q, k, v, mask, out, log_sums)) return;
+  if (!out.is_contiguous()) {
+    const Tensor result = contiguous_like(out, out.scalar_type());
+    attention(how, q, k, v, mask, result, log_sums);
+    return copy(result, out);
+  }
   const Context context(out);
   const bool done = with_tiles(2, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>) {
     launch_pdl(
@@ -69,7 +80,7 @@ void CudaBackend::attention_grad(const Attention& how, const Tensor& grad, const
   if (is_of_halves(q)) {
     if (half_attention_grad(how, grad, q, k, v, mask, out, log_sums, grads)) return;
     Tensors wide;
-    for (const Tensor& x : grads) wide.push_back(raw::empty(x.sizes(), kFloat, x.device()));
+    for (const Tensor& x : grads) wide.push_back(contiguous_like(x, kFloat));
     attention_grad(how, in_float(grad), in_float(q), in_float(k), in_float(v), in_float(mask),
                    in_float(out), log_sums, wide[0], wide[1], wide[2]);
     for (size_t i = 0; i < wide.size(); ++i) copy(wide[i], grads[i]);
@@ -77,6 +88,15 @@ void CudaBackend::attention_grad(const Attention& how, const Tensor& grad, const
   }
   if (q.dtype() == kFloat && float_attention_grad(how, grad, q, k, v, mask, out, log_sums, grads))
     return;
+  const auto lies = [](const Tensor& x) { return x.is_contiguous(); };
+  if (!lies(grad) || !lies(out) || !std::all_of(std::begin(grads), std::end(grads), lies)) {
+    Tensors results;
+    for (const Tensor& x : grads) results.push_back(contiguous_like(x, x.scalar_type()));
+    attention_grad(how, raw::contiguous(grad), q, k, v, mask, raw::contiguous(out), log_sums,
+                   results[0], results[1], results[2]);
+    for (size_t i = 0; i < results.size(); ++i) copy(results[i], grads[i]);
+    return;
+  }
   const Context context(out);
   const bool done = with_tiles(4, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>) {
     const auto at = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };

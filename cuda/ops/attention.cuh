@@ -9,6 +9,10 @@
 
 namespace gradus::cuda {
 
+inline void read_steps(int64_t (&steps)[3], const Tensor& x) {
+  std::copy_n(x.strides().begin(), 3, steps);
+}
+
 template <class T, class Sum = T>
 AttentionArgs<T, Sum> attention_args(const Attention& how, const Tensor& q, const Tensor& k,
                                      const Tensor& v, const Tensor& mask) {
@@ -66,11 +70,12 @@ bool tensor_attention(const Attention& how, const Tensor& q, const Tensor& k, co
   return with_tensor_tiles<Family>(how, q, v, mask, [&]<class P, bool kPlain>() {
     using T = typename P::Element;
     using Memory = AttentionMemory<P>;
+    auto args = attention_args<T, float>(how, q, k, v, mask);
+    read_steps(args.out_step, out);
     launch_pdl(
         tensor_attention_kernel<P, kPlain>,
         attention_config(context, q, Memory::kRows, kTensorAttentionThreads, Memory::kForwardBytes),
-        attention_args<T, float>(how, q, k, v, mask), static_cast<T*>(out.data_ptr()),
-        static_cast<float*>(log_sums.data_ptr()));
+        args, static_cast<T*>(out.data_ptr()), static_cast<float*>(log_sums.data_ptr()));
   });
 }
 
@@ -87,7 +92,10 @@ bool tensor_attention_grad(const Attention& how, const Tensor& grad, const Tenso
       return attention_config(context, rows, Memory::kRows, kTensorAttentionThreads,
                               Memory::kBytes);
     };
-    const auto args = attention_args<T, float>(how, q, k, v, mask);
+    auto args = attention_args<T, float>(how, q, k, v, mask);
+    read_steps(args.out_step, out), read_steps(args.grad_step, grad);
+    read_steps(args.q_grad_step, grads[0]), read_steps(args.k_grad_step, grads[1]);
+    read_steps(args.v_grad_step, grads[2]);
     const Tensor lines = raw::empty({log_sums.numel(), 2}, kFloat, log_sums.device());
     const auto of_lines = static_cast<float2*>(lines.data_ptr());
     launch_pdl(tensor_attention_grad_q_kernel<P, kPlain>, config(q), args, at(grad), at(out),

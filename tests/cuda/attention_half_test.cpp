@@ -167,6 +167,40 @@ TEST_F(TensorAttentionTest, DropsTheWeightsOfItsState) {
   EXPECT_LE((grad - half_grad).norm().item<float>(), 4e-3f * grad.norm().item<float>());
 }
 
+// The layout of most models: q, k and v are parts of one tensor's rows, and the heads of the result
+// are those of the next layer's rows. Neither they nor the gradients are put together by copies.
+TEST_F(TensorAttentionTest, TakesPartsOfOneTensorAndGivesThem) {
+  constexpr int64_t kBatch = 2, kTokens = 20, kHeads = 2, kWidth = 16;
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+    const Tensor qkv = randn({kBatch, kTokens, 3 * kHeads * kWidth}).to(dtype);
+    const Tensor grad = randn({kBatch, kTokens, kHeads * kWidth}).to(dtype);
+    const auto run = [&](const Tensor& leaf, const Tensor& of_result) {
+      const Tensor all = leaf.detach().set_requires_grad(true) * 1;
+      Tensor whole, part;
+      const auto split = [&](const Tensor& x) {
+        return x.view({kBatch, kTokens, kHeads, kWidth}).transpose(1, 2);
+      };
+      const Tensors parts = all.chunk(3, -1);
+      all.register_hook([&](const Tensor& g) { whole = g; });
+      parts[0].register_hook([&](const Tensor& g) { part = g; });
+      const Tensor seen = scaled_dot_product_attention(split(parts[0]), split(parts[1]),
+                                                       split(parts[2]), {}, 0.0, true);
+      const Tensor rows = seen.transpose(1, 2);
+      EXPECT_EQ(rows.is_contiguous(), leaf.is_cuda());
+      rows.reshape({kBatch, kTokens, kHeads * kWidth}).backward(of_result);
+      EXPECT_EQ(whole.data_ptr() == part.data_ptr(), leaf.is_cuda());
+      return std::pair(rows.detach().to(kCPU, kDouble), whole.to(kCPU, kDouble));
+    };
+    const auto expected = run(qkv.to(kDouble), grad.to(kDouble));
+    const auto got = run(qkv.cuda(), grad.cuda());
+    const double unit = dtype == kDouble ? 1e-14 : unit_of(dtype);
+    EXPECT_LE((got.first - expected.first).norm().item<double>(),
+              3 * unit * expected.first.norm().item<double>());
+    EXPECT_LE((got.second - expected.second).norm().item<double>(),
+              3 * unit * expected.second.norm().item<double>());
+  }
+}
+
 TEST_F(TensorAttentionTest, HasASecondDerivative) {
   const Tensor q = randn({1, 1, 4, 8}).to(kBFloat16).cuda().set_requires_grad(true);
   const Tensor out = scaled_dot_product_attention(q, q, q);

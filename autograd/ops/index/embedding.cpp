@@ -63,7 +63,11 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
     const Tensor places = n.saved(0), by = n.saved(1);
     Tensor parts = grad.reshape({places.numel(), grad.size(-1)});
     if (by.defined()) parts = parts * by.unsqueeze(1);
-    const Tensor sums = zeros({rows, grad.size(-1)}, parts.options()).index_add(0, places, parts);
+    Tensor sums = zeros({rows, grad.size(-1)}, parts.options());
+    if (GradMode::is_enabled())
+      sums = sums.index_add(0, places, parts);
+    else
+      sums.index_add_(0, places, parts);
     return Tensors{sums.to(grad.dtype())};
   });
   return out;

@@ -51,15 +51,49 @@ Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q
           drawn(how, weights).transpose(-1, -2).matmul(grad)};
 }
 
+// Room for a result (B, H, length, width) whose rows lie beside those of the other heads, as the
+// next layer reads them, where kernels can write them so.
+Tensor room_for(IntArrayRef sizes, const Tensor& like) {
+  if (!like.is_cuda()) return raw::empty(sizes, like.dtype(), like.device());
+  return raw::transpose(
+      raw::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, like.dtype(), like.device()), 1, 2);
+}
+
+// Whether q, k and v lie one behind the other in the rows of one tensor (B, length, 3 H width).
+bool are_parts(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const IntArrayRef sizes = q.sizes(), strides = q.strides();
+  const int64_t part = sizes[1] * sizes[3], row = 3 * part;
+  const auto follows = [&](const Tensor& x, int64_t i) {
+    return x.sizes() == sizes && x.strides() == strides && x.impl().storage == q.impl().storage &&
+           x.storage_offset() == q.storage_offset() + i * part;
+  };
+  return q.is_cuda() && strides[0] == row * sizes[2] && strides[1] == sizes[3] &&
+         strides[2] == row && follows(k, 1) && follows(v, 2);
+}
+// Room for gradients: parts of one tensor for those of such parts, which then need not be put
+// together.
+Tensors room_for_grads(const Tensor& q, const Tensor& k, const Tensor& v) {
+  if (!are_parts(q, k, v))
+    return {room_for(q.sizes(), q), room_for(k.sizes(), k), room_for(v.sizes(), v)};
+  const IntArrayRef sizes = q.sizes();
+  const int64_t part = sizes[1] * sizes[3];
+  const Tensor all = raw::empty({sizes[0], sizes[2], 3 * part}, q.dtype(), q.device());
+  Tensors out;
+  for (int64_t i = 0; i < 3; ++i)
+    out.push_back(raw::as_strided(all, q.impl().sizes, q.impl().strides, i * part));
+  return out;
+}
+
 // The gradients of what `attended` saves.
 Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
   const Tensor q = n.saved(0), k = n.saved(1), v = n.saved(2), mask = n.saved(5);
   if (GradMode::is_enabled())
     return composite_grad(how, computed(grad), computed(q), computed(k), computed(v),
                           computed(mask));
-  Tensors grads{raw::empty_like(q), raw::empty_like(k), raw::empty_like(v)};
-  backend(q).attention_grad(how, raw::contiguous(grad), q, k, v, mask, n.saved(3), n.saved(4),
-                            grads[0], grads[1], grads[2]);
+  const Tensors grads = room_for_grads(q, k, v);
+  const bool in_place = q.is_cuda() && grad.stride(3) == 1;
+  backend(q).attention_grad(how, in_place ? grad : raw::contiguous(grad), q, k, v, mask, n.saved(3),
+                            n.saved(4), grads[0], grads[1], grads[2]);
   return grads;
 }
 
@@ -69,7 +103,7 @@ Tensor attended(const Attention& how, const Tensor& q, const Tensor& k, const Te
   Dims sizes = q.impl().sizes;
   const Tensor log_sums = raw::empty(Dims(sizes.data(), 3), computed_type(q.dtype()), q.device());
   sizes[3] = v.size(3);
-  const Tensor out = raw::empty(sizes, q.dtype(), q.device());
+  const Tensor out = room_for(sizes, q);
   backend(q).attention(how, q, k, v, mask, out, log_sums);
   if (recording(q, k, v))
     record("ScaledDotProductAttentionBackward0", out, {q, k, v}, {q, k, v, out, log_sums, mask},

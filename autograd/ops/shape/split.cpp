@@ -24,6 +24,22 @@ Tensors with_zeros(const Node& node, const Tensors& grads) {
   return out;
 }
 
+// The tensor whose pieces along dim these are, without a copy; undefined where they are none.
+Tensor whole_of(const Tensors& pieces, int64_t dim) {
+  const Tensor& first = pieces[0];
+  if (GradMode::is_enabled() || !first.defined() || first.dim() == 0) return {};
+  Dims sizes = first.impl().sizes;
+  sizes[dim] = 0;
+  for (const Tensor& x : pieces) {
+    if (!x.defined() || x.dim() != first.dim() || x.impl().storage != first.impl().storage ||
+        x.strides() != first.strides() || x.dtype() != first.dtype() ||
+        x.storage_offset() != first.storage_offset() + sizes[dim] * first.strides()[dim])
+      return {};
+    sizes[dim] += x.sizes()[dim];
+  }
+  return raw::as_strided(first, sizes, first.impl().strides, first.storage_offset());
+}
+
 int64_t dim_of(const char* op, const Tensor& self, int64_t dim) {
   check<IndexError>(self.dim() > 0, op, ": the tensor has no dimensions; expected one or more");
   return wrap_dim(op, dim, self);
@@ -48,7 +64,8 @@ Tensors pieces(const char* node, const Tensor& self, IntArrayRef sizes, int64_t 
   forbid_changes(out);
   if (recording(self))
     record_lists(node, out, {self}, [dim](Node& n, const Tensors& grads) {
-      return Tensors{cat(with_zeros(n, grads), dim)};
+      const Tensor whole = whole_of(grads, dim);
+      return Tensors{whole.defined() ? whole : cat(with_zeros(n, grads), dim)};
     });
   return out;
 }

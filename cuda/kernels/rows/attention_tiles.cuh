@@ -94,9 +94,9 @@ struct TensorAttention : AttentionHead<typename P::Element, float> {
   __device__ Rows v() const {
     return {this->matrix(args.v, args.v_step), args.v_step[2], args.keys, args.values};
   }
-  // Of a contiguous matrix like the output.
-  __device__ Rows like_out(const T* x) const {
-    return {x + index * args.queries * args.values, args.values, args.queries, args.values};
+  // Of the output or its gradient.
+  __device__ Rows like_out(const T* x, const int64_t (&step)[3]) const {
+    return {this->matrix(x, step), step[2], args.queries, args.values};
   }
   __device__ int end_of_keys() const {
     const int keys = static_cast<int>(args.keys);
@@ -205,19 +205,22 @@ struct TensorAttention : AttentionHead<typename P::Element, float> {
     return this->drawn(query, key, x);
   }
 
-  // Stores to a contiguous matrix of this head.
-  __device__ void store(T* to, int64_t rows, int width,
+  // Stores to this head's matrix of `to`.
+  __device__ void store(T* to, const int64_t (&step)[3], int64_t rows, int width,
                         const TensorSums<P, P::kWidth>& result) const {
+    T* const matrix = this->matrix(to, step);
+    const bool pairs = width % 2 == 0 && step[2] % 2 == 0 &&
+                       reinterpret_cast<uintptr_t>(matrix) % (2 * sizeof(T)) == 0;
 #pragma unroll
     for (int i = 0; i < kLines; ++i) {
       const int64_t line = first + row_of(i);
       if (line >= rows) continue;
-      T* const at = to + (index * rows + line) * width;
+      T* const at = matrix + line * step[2];
 #pragma unroll
       for (int j = 0; j < P::kWidth / 8; ++j) {
         const int c = 8 * j + 2 * member;
         const float* const from = result[i / 2][j] + i % 2 * 2;
-        if (c + 1 < width && width % 2 == 0)
+        if (c + 1 < width && pairs)
           P::store(at + c, from[0], from[1]);
         else
           for (int e = 0; e < 2 && c + e < width; ++e) at[c + e] = T(from[e]);
@@ -312,35 +315,36 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResident)
     sum[i] = sum[i] > 0 ? 1 / sum[i] : sum[i];
   }
   at.visit([&](int i, int, int, float& x) { x *= sum[i]; }, result);
-  at.store(out, args.queries, args.values, result);
+  at.store(out, args.out_step, args.queries, args.values, result);
 }
 
 // here[row] = the sum of x * y over a row, for the rows of a block's tile.
-template <class P, class At>
-__device__ void row_products(const At& at, const typename P::Element* x,
-                             const typename P::Element* y, float* here) {
+template <class P, class At, class Rows>
+__device__ void row_products(const At& at, const Rows& x, const Rows& y, float* here) {
   using T = typename P::Element;
   constexpr int kUnit = 16 / sizeof(T), kSharing = P::kWidth / kUnit;
   constexpr int kTogether = kTensorAttentionThreads / kSharing;
   const int width = at.args.values, c = static_cast<int>(threadIdx.x) % kSharing * kUnit;
-  const bool units = width % kUnit == 0 &&
-                     (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
+  const bool units =
+      width % kUnit == 0 && (x.step | y.step) % kUnit == 0 &&
+      (reinterpret_cast<uintptr_t>(x.data) | reinterpret_cast<uintptr_t>(y.data)) % 16 == 0;
 #pragma unroll
   for (int r = 0; r < AttentionMemory<P>::kRows; r += kTogether) {
     const int local = r + static_cast<int>(threadIdx.x) / kSharing;
-    const int64_t query = at.first + local, line = at.index * at.args.queries + query;
+    const int64_t query = at.first + local;
     const bool inside = query < at.args.queries;
+    const T *const left = x.data + query * x.step, *const right = y.data + query * y.step;
     float mean = 0;
     if (inside && units && c < width) {
-      uint4 pair[2] = {*reinterpret_cast<const uint4*>(x + line * width + c),
-                       *reinterpret_cast<const uint4*>(y + line * width + c)};
+      uint4 pair[2] = {*reinterpret_cast<const uint4*>(left + c),
+                       *reinterpret_cast<const uint4*>(right + c)};
 #pragma unroll
       for (int e = 0; e < kUnit; ++e)
         mean += static_cast<float>(reinterpret_cast<const T*>(&pair[0])[e]) *
                 static_cast<float>(reinterpret_cast<const T*>(&pair[1])[e]);
     } else if (inside && !units) {
       for (int e = c; e < c + kUnit && e < width; ++e)
-        mean += static_cast<float>(x[line * width + e]) * static_cast<float>(y[line * width + e]);
+        mean += static_cast<float>(left[e]) * static_cast<float>(right[e]);
     }
 #pragma unroll
     for (int reach = kSharing / 2; reach > 0; reach /= 2)
@@ -370,8 +374,9 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResident)
   const auto copy = [&](int slot, int key) { at.copy_both(stages, slot, k, v, key); };
   copy(0, 0);
   at.template copy<Memory::kRows>(q_tile, at.q(), at.first);
-  at.template copy<Memory::kRows>(g_tile, at.like_out(grad), at.first);
-  row_products<P>(at, grad, out, mean_of);
+  const auto of_result = at.like_out(grad, args.grad_step);
+  at.template copy<Memory::kRows>(g_tile, of_result, at.first);
+  row_products<P>(at, of_result, at.like_out(out, args.out_step), mean_of);
 
   typename P::Factors q, g;
   TensorSums<P, P::kWidth> result = {};
@@ -415,7 +420,7 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResident)
       step(tile + c * P::kPitch, tile + Memory::kTile + c * P::kPitch, key + c);
     }
   });
-  at.store(grad_q, args.queries, args.width, result);
+  at.store(grad_q, args.q_grad_step, args.queries, args.width, result);
 }
 
 // The gradients of the keys and values: a tile of keys goes over the queries.
@@ -434,7 +439,7 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResidentKeys)
   T *const k_tile = stages + Memory::kOwnFrom, *const v_tile = k_tile + Memory::kOwn;
   float* const stage_lines = reinterpret_cast<float*>(stages + Memory::kLinesFrom);
   const TensorAttention<P, kPlain> at(args, args.keys, false);
-  const auto q = at.q(), g = at.like_out(grad);
+  const auto q = at.q(), g = at.like_out(grad, args.grad_step);
   const int64_t of_head = at.index * args.queries;
   const auto copy = [&](int slot, int query) {
     at.copy_both(stages, slot, q, g, query);
@@ -485,8 +490,8 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResidentKeys)
         step(tile + c * P::kPitch, tile + Memory::kTile + c * P::kPitch,
              reinterpret_cast<const float2*>(stage_lines + slot * Memory::kLines) + c, query + c);
   });
-  at.store(grad_k, args.keys, args.width, of_keys);
-  at.store(grad_v, args.keys, args.values, of_values);
+  at.store(grad_k, args.k_grad_step, args.keys, args.width, of_keys);
+  at.store(grad_v, args.v_grad_step, args.keys, args.values, of_values);
 }
 
 }  // namespace gradus::cuda
