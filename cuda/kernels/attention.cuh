@@ -34,8 +34,8 @@ struct AttentionArgs {
   const T *q, *k, *v, *mask = nullptr;  // mask may be null
   Step q_step, k_step, v_step;
   int64_t mask_step[4];  // also of a column
-  // Of the result, its gradient and those of q, k and v, for tensor cores' kernels alone: for
-  // others these are contiguous.
+  // The result, its gradient and those of q, k and v. Kernels without tensor cores want these
+  // contiguous, and do not read the steps.
   Step out_step, grad_step, q_grad_step, k_grad_step, v_grad_step;
   int64_t heads, queries, keys;
   int width, values;

@@ -14,8 +14,8 @@ namespace gradus::cuda {
 ArrayRef<std::string_view> matmul_kernels();
 
 // The one in use; "automatic" unless set. "automatic" picks the tile by the shape. It runs cuBLAS
-// for half types and TF32, but wgmma for large products of half types whose sizes are no multiples
-// of 8, or "tiled" where there is no cuBLAS or it cannot express the strides.
+// for half types and TF32, or "tiled" where there is no cuBLAS or it cannot express the strides.
+// Large products of half types run wgmma on Hopper if a size is no multiple of 8.
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 

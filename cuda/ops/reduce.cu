@@ -211,8 +211,8 @@ void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
   reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type(), size}}, out);
 }
 
-// Of a large matrix whose columns, but for their number, can be read by vectors: the dimension of
-// these, and how many are too many for whole vectors. None elsewhere.
+// The columns of a large matrix that can be read by vectors but for their number: their dimension,
+// and how many are too many for whole vectors. The count is 0 elsewhere.
 struct OddColumns {
   int64_t dim = 0, count = 0;
 };

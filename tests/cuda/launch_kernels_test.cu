@@ -1,5 +1,5 @@
 // launch() with kernels of its own: arguments, the limits of a launch, and what an error tells.
-#include "gradus/cuda/kernels/odd_lines.cuh"
+#include "gradus/cuda/kernels/hopper/odd_lines.cuh"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/fault.h"

@@ -11,8 +11,8 @@
 // registers. Next. Parts of sums where tiles are few.
 #pragma once
 
+#include "gradus/cuda/kernels/hopper/odd_lines.cuh"
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
-#include "gradus/cuda/kernels/odd_lines.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

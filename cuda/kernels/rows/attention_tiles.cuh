@@ -94,7 +94,7 @@ struct TensorAttention : AttentionHead<typename P::Element, float> {
   __device__ Rows v() const {
     return {this->matrix(args.v, args.v_step), args.v_step[2], args.keys, args.values};
   }
-  // Of the output or its gradient.
+  // The rows of x, which is the output or its gradient.
   __device__ Rows like_out(const T* x, const int64_t (&step)[3]) const {
     return {this->matrix(x, step), step[2], args.queries, args.values};
   }

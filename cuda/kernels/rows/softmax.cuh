@@ -84,8 +84,8 @@ __device__ T center(T largest) {
   return largest == scalar::least<T>() ? T(0) : largest;
 }
 
-// The part of a tile that a thread has: 8 vectors, or 4 of each where a kernel of N = 3 tensors
-// reads two, or of 16 bits, which are computed with in 32.
+// The part of a tile that a thread has: 8 vectors. A kernel of N = 3 tensors reads two, so it has 4
+// of each. So has one of 16 bits, which are computed with in 32.
 template <class T, int N>
 struct Tile {
   static constexpr int V = vector_width<T>, kSize = V * (N == 2 && sizeof(T) > 2 ? 8 : 4);
