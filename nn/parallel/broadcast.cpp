@@ -23,6 +23,9 @@ namespace {
 
 Tensor flattened(const Tensor& x) { return *raw::try_view(raw::contiguous(x), {x.numel()}); }
 
+// The memory of a tensor whose elements lie without gaps, in whatever order, as a list.
+Tensor memory_of(const Tensor& x) { return raw::alias(x, {x.numel()}, {1}); }
+
 // dst = src on the current stream of dst's device. The stream of src does not wait, so it can send
 // on.
 void copy_on(const Tensor& dst, const Tensor& src) {
@@ -107,22 +110,25 @@ Tensors BroadcastBackward::apply(Tensors&& grads) {
 
 Tensors Broadcast::send(size_t first, bool stays) const {
   const bool alone = sources.size() == 1;
+  const auto ordered = [](const Tensor& x) {
+    return x.is_non_overlapping_and_dense() ? memory_of(x) : flattened(x);
+  };
   Tensors held;
   if (alone) {
-    held.push_back(flattened(stays ? sources[0] : raw::clone(sources[0])));
+    held.push_back(stays ? ordered(sources[0]) : raw::clone(ordered(sources[0])));
   } else {
     Tensors parts;
-    for (const Tensor& x : sources) parts.push_back(flattened(x));
+    for (const Tensor& x : sources) parts.push_back(ordered(x));
     held.push_back(raw::cat(parts, 0));
   }
   for (size_t r = first; r < copies.size(); ++r) {
     const Tensor from = held.back(), &copy = copies[r][0];
-    held.push_back(alone ? flattened(copy)
+    held.push_back(alone ? memory_of(copy)
                          : raw::empty(from.sizes(), from.scalar_type(), copy.device()));
     copy_on(held.back(), from);
     int64_t begin = 0;
     for (size_t i = 0; i < copies[r].size() && !alone; begin += copies[r][i++].numel())
-      raw::copy_(flattened(copies[r][i]), raw::narrow(held.back(), 0, begin, copies[r][i].numel()));
+      raw::copy_(memory_of(copies[r][i]), raw::narrow(held.back(), 0, begin, copies[r][i].numel()));
     SideStreams::deliver(copies[r]);
   }
   return held;

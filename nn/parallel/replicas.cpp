@@ -24,6 +24,12 @@ bool same_kind(const Tensor& a, const Tensor& b) {
   return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
 }
 
+// The strides of copies: those of x where its elements lie without gaps, so that both have one
+// order in memory.
+Dims strides_of_copy(const Tensor& x) {
+  return x.is_non_overlapping_and_dense() ? x.impl().strides : contiguous_strides(x.sizes());
+}
+
 }  // namespace
 
 Replicas::Seen::Seen(const Tensor& x)
@@ -66,8 +72,10 @@ void Replicas::match_memory() {
       const Tensor &x = originals_[i], &copy = tensors_[r][i];
       if (r < first_copied_ && !(Seen(x).still(copy) && same_kind(copy, x)))
         copy.set_data(raw::alias(x));
-      if (r >= first_copied_ && !same_kind(copy, x))
-        copy.set_data(raw::empty(x.sizes(), x.scalar_type(), devices_[r]));
+      const Dims strides = strides_of_copy(x);
+      if (r >= first_copied_ && !(same_kind(copy, x) && copy.strides() == strides))
+        copy.set_data(raw::alias(raw::empty(x.sizes(), x.scalar_type(), devices_[r]),
+                                 x.impl().sizes, strides));
     }
 }
 

@@ -44,6 +44,38 @@ TEST(DataParallel, EqualsTheModuleAloneOnEveryListOfDevices) {
     for (const int64_t rows : {0, 1, 2, 5, 8, 19}) expect_like_plain(devices, rows);
 }
 
+// Replicas follow weights whose channels lie last, also ones that begin to do so.
+TEST(DataParallel, FollowsWeightsInChannelsLast) {
+  for (const Devices& devices : device_lists())
+    for (const bool from_the_start : {true, false}) {
+      SCOPED_TRACE(name_of(devices));
+      nn::Sequential plain(nn::Conv2d(nn::Conv2dOptions(3, 4, 2)), nn::Flatten(),
+                           nn::Linear(16, 2));
+      plain->to(devices[0], kDouble);
+      nn::Sequential net(std::dynamic_pointer_cast<nn::SequentialImpl>(plain->clone()));
+      const auto turn = [&] {
+        Tensor weight = net->parameters()[0];
+        weight.set_data(weight.detach().contiguous(MemoryFormat::ChannelsLast));
+      };
+      if (from_the_start) turn();
+      nn::DataParallel parallel(net, devices);
+      optim::SGD one(plain->parameters(), 0.1), other(net->parameters(), 0.1);
+      for (int step = 0; step < 3; ++step) {
+        if (step == 1 && !from_the_start) turn();
+        const Tensor x = randn({5, 3, 3, 3}, kDouble).to(devices[0]);
+        const Tensor y = plain->forward(x), z = parallel(x);
+        expect_values(z, to_vector(y), 1e-12);
+        one.zero_grad(), other.zero_grad();
+        y.square().sum().backward(), z.square().sum().backward();
+        for (size_t i = 0; i < net->parameters().size(); ++i)
+          expect_values(net->parameters()[i].grad(), to_vector(plain->parameters()[i].grad()),
+                        1e-11);
+        one.step(), other.step();
+      }
+      EXPECT_TRUE(net->parameters()[0].is_contiguous(MemoryFormat::ChannelsLast));
+    }
+}
+
 TEST(DataParallel, InputsAndOutputGradientsMayBeChangedAtOnce) {
   for (const Devices& devices : device_lists()) {
     Mlp net(64, 8, 2);
