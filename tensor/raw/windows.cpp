@@ -97,6 +97,11 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
 
 namespace {
 
+// What a backend computes in: a GPU takes half types as they are.
+ScalarType pooled_type(const Tensor& x) {
+  const bool half = x.dtype() == kHalf || x.dtype() == kBFloat16;
+  return x.is_cuda() && half ? x.scalar_type() : computed_type(x.dtype());
+}
 // Pools of planes that lie together (pool.channels): a GPU takes them as they are, the CPU planes
 // one after the other.
 bool takes_together(const Pool& pool, const Tensor& x) { return pool.channels > 1 && x.is_cuda(); }
@@ -109,7 +114,7 @@ struct PoolCall {
   MemoryFormat format;  // of what the backend takes
   ScalarType compute;
 
-  PoolCall(const Pool& of, const Tensor& x) : pool(of), compute(computed_type(x.dtype())) {
+  PoolCall(const Pool& of, const Tensor& x) : pool(of), compute(pooled_type(x)) {
     const bool together = takes_together(of, x);
     format = together ? format_of(of, x.dim()) : MemoryFormat::Contiguous;
     if (!together) pool.planes *= pool.channels, pool.channels = 1;

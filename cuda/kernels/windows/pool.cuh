@@ -1,11 +1,13 @@
 // Pools. The forward has a thread for each window. The backward has one for each element of the
 // input; it goes over the windows that reach over the element in order, so that its sum is
-// reproducible.
+// reproducible. Half types are compared and added up in float32, and rounded once.
 #pragma once
 
 #include <limits>
 
 #include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
+#include "gradus/tensor/base/half.h"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cuda {
@@ -14,6 +16,10 @@ template <class T>
 inline constexpr T kLeastNumber = std::numeric_limits<T>::has_infinity
                                       ? -std::numeric_limits<T>::infinity()
                                       : std::numeric_limits<T>::lowest();
+
+// The type that elements are compared and added up in.
+template <class T>
+using PoolComputed = std::conditional_t<is_half<T>, float, T>;
 
 // Places of an element of a plane of such sizes, or of a window. Element p of a plane of `volume`
 // ones is first(volume) + p * step in memory.
@@ -69,53 +75,76 @@ __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatia
         f((o[0] * pool.dim[1].out + o[1]) * pool.dim[2].out + o[2], o);
 }
 
-template <class T, class Index>
-__global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* values,
-                                int64_t* indices) {
+// A thread takes V neighbouring channels of a place. In memory they are one element of a pool with
+// fewer channels, which `pool` describes.
+template <class T, int V, class Index>
+__global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* x,
+                                Vector<T, V>* values, Vector<int64_t, V>* indices) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
   x += o.first(pool.inputs());
-  T most = kLeastNumber<T>;
-  Index where = -1;
+  using S = PoolComputed<T>;
+  S most[V];
+  Index where[V];
+#pragma unroll
+  for (int v = 0; v < V; ++v) most[v] = kLeastNumber<S>, where[v] = -1;
   each_element(pool, o.at, [&](Index place) {
-    const T each = x[place * o.step];
-    if (where < 0 || each > most || each != each) most = each, where = place;
+    const auto all = x[place * o.step];
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      const S each = static_cast<S>(all.at[v]);
+      if (where[v] < 0 || each > most[v] || each != each) most[v] = each, where[v] = place;
+    }
   });
-  values[i] = most;
-  indices[i] = ::max(where, Index{0});
+  Vector<T, V> of_values;
+  Vector<int64_t, V> of_indices;
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    of_values.at[v] = static_cast<T>(most[v]);
+    of_indices.at[v] = ::max(where[v], Index{0});
+  }
+  values[i] = of_values, indices[i] = of_indices;
 }
 
-template <class T, class Index>
-__global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad,
-                                     const int64_t* indices, T* out) {
+template <class T, int V, class Index>
+__global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
+                                     const Vector<int64_t, V>* indices, Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
   const Index place = (at.at[0] * pool.dim[1].in + at.at[1]) * pool.dim[2].in + at.at[2];
   const Index first = at.first(pool.outputs());
-  T sum = 0;
+  using S = PoolComputed<T>;
+  S sum[V] = {};
   each_window(pool, at.at, [&](Index window, const Index(&)[kSpatial]) {
     const Index j = first + window * at.step;
-    if (indices[j] == place) sum += grad[j];
+    const auto where = indices[j];
+    const auto all = grad[j];
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if (where.at[v] == place) sum[v] += static_cast<S>(all.at[v]);
   });
-  out[i] = sum;
+  Vector<T, V> result;
+#pragma unroll
+  for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(sum[v]);
+  out[i] = result;
 }
 
 // The same where windows do not overlap: a thread for each window writes the elements from its
 // first one up to that of the next. REQUIRES: no padding; windows as their strides are, not
 // adaptive.
-template <class T, class Index>
-__global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const T* grad,
-                                           const int64_t* indices, T* out) {
+template <class T, int V, class Index>
+__global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
+                                           const Vector<int64_t, V>* indices, Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
-  const auto most = static_cast<Index>(indices[i]);
-  const T mine = grad[i];
+  const auto most = indices[i];
+  const auto mine = grad[i];
   out += o.first(pool.inputs());
   const auto begin = [&](int d) { return o.at[d] * pool.dim[d].stride; };
   const auto end = [&](int d) {
@@ -125,34 +154,56 @@ __global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const T*
     for (Index i1 = begin(1); i1 < end(1); ++i1)
       for (Index i2 = begin(2); i2 < end(2); ++i2) {
         const Index place = (i0 * pool.dim[1].in + i1) * pool.dim[2].in + i2;
-        out[place * o.step] = place == most ? mine : T(0);
+        Vector<T, V> result;
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          result.at[v] = place == most.at[v] ? mine.at[v] : static_cast<T>(0);
+        out[place * o.step] = result;
       }
 }
 
-template <class T, class Index>
-__global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* out) {
+template <class T, int V, class Index>
+__global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* x,
+                                    Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
   x += o.first(pool.inputs());
-  T sum = 0;
-  each_element(pool, o.at, [&](Index place) { sum += x[place * o.step]; });
-  out[i] = sum / static_cast<T>(pool.divisor_at(o.at));
+  using S = PoolComputed<T>;
+  S sum[V] = {};
+  each_element(pool, o.at, [&](Index place) {
+    const auto all = x[place * o.step];
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum[v] += static_cast<S>(all.at[v]);
+  });
+  const S divisor = static_cast<S>(pool.divisor_at(o.at));
+  Vector<T, V> result;
+#pragma unroll
+  for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(sum[v] / divisor);
+  out[i] = result;
 }
 
-template <class T, class Index>
-__global__ void average_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad, T* out) {
+template <class T, int V, class Index>
+__global__ void average_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
+                                         Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
   grad += at.first(pool.outputs());
-  T sum = 0;
+  using S = PoolComputed<T>;
+  S sum[V] = {};
   each_window(pool, at.at, [&](Index window, const Index(&o)[kSpatial]) {
-    sum += grad[window * at.step] / static_cast<T>(pool.divisor_at(o));
+    const auto all = grad[window * at.step];
+    const S divisor = static_cast<S>(pool.divisor_at(o));
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum[v] += static_cast<S>(all.at[v]) / divisor;
   });
-  out[i] = sum;
+  Vector<T, V> result;
+#pragma unroll
+  for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(sum[v]);
+  out[i] = result;
 }
 
 }  // namespace gradus::cuda

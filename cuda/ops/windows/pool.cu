@@ -26,9 +26,8 @@ PoolOf<Index> converted(const Pool& pool) {
   return out;
 }
 
-// Calls f(pool, n), in numbers of 32 bits where they hold every place, product and divisor.
-template <class F>
-void with_index(const Pool& pool, int64_t n, const F& f) {
+// Whether numbers of 32 bits hold every place, product and divisor.
+bool counts_short(const Pool& pool) {
   double most = static_cast<double>(pool.planes * pool.channels *
                                     std::max(pool.inputs(), pool.outputs())),
          window = 1;
@@ -39,11 +38,42 @@ void with_index(const Pool& pool, int64_t n, const F& f) {
     window *= each[2];
   }
   most = std::max({most, window, std::abs(static_cast<double>(pool.divisor))});
-  if (most < std::numeric_limits<int32_t>::max() - kThreads)
-    f(converted<int32_t>(pool), static_cast<int32_t>(n));
-  else
-    f(pool, n);
+  return most < std::numeric_limits<int32_t>::max() - kThreads;
 }
+
+// f(pool, n, a constant V): the kernel's numbers, and how many channels one of its elements has. T:
+// the type of the pool's elements.
+template <class T, class F>
+void with_elements(Pool pool, int64_t n, std::initializer_list<const Tensor*> tensors, const F& f) {
+  constexpr int V = 4;
+  const auto fits = [](const Tensor* x) {
+    return reinterpret_cast<uintptr_t>(x->data_ptr()) % alignof(Vector<T, V>) == 0;
+  };
+  if (!counts_short(pool)) return f(pool, n, std::integral_constant<int, 1>());
+  if (pool.channels % V != 0 || !std::all_of(tensors.begin(), tensors.end(), fits))
+    return f(converted<int32_t>(pool), static_cast<int32_t>(n), std::integral_constant<int, 1>());
+  pool.channels /= V;
+  f(converted<int32_t>(pool), static_cast<int32_t>(n / V), std::integral_constant<int, V>());
+}
+
+template <int V, class T>
+Vector<T, V>* elements(const Tensor& x) {
+  return static_cast<Vector<T, V>*>(x.data_ptr());
+}
+
+// visit(op, dtype, f), or f(TypeTag<T>{}) for a half type.
+template <class Visit, class F>
+void with_halves(const Visit& visit, const char* op, ScalarType dtype, const F& f) {
+  if (dtype == kHalf) return f(TypeTag<Half>{});
+  if (dtype == kBFloat16) return f(TypeTag<BFloat16>{});
+  visit(op, dtype, f);
+}
+constexpr auto kFloating = [](const char* op, ScalarType dtype, const auto& f) {
+  visit_floating(op, dtype, f);
+};
+constexpr auto kNumbers = [](const char* op, ScalarType dtype, const auto& f) {
+  visit_numbers(op, dtype, f);
+};
 
 bool are_apart(const Pool& pool) {
   return std::all_of(std::begin(pool.dim), std::end(pool.dim), [](const WindowDim& w) {
@@ -56,13 +86,14 @@ bool are_apart(const Pool& pool) {
 void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
                            const Tensor& indices) {
   const Context context(values);
-  const int64_t n = values.numel();
-  visit_numbers("max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_pdl(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-                 static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
-                 indices.data_ptr<int64_t>());
-    });
+  with_halves(kNumbers, "max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
+    with_elements<T>(
+        pool, values.numel(), {&x, &values, &indices},
+        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
+          launch_pdl(max_pool_kernel<T, V, Index>, linear_launch(context, n), of, n,
+                     static_cast<const Vector<T, V>*>(elements<V, T>(x)), elements<V, T>(values),
+                     elements<V, int64_t>(indices));
+        });
   });
 }
 
@@ -70,35 +101,41 @@ void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tens
                                 const Tensor& out) {
   const Context context(out);
   const bool apart = are_apart(pool);
-  const int64_t n = apart ? grad.numel() : out.numel();
-  visit_floating("max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
-    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_pdl(apart ? max_pool_grad_apart_kernel<T, Index> : max_pool_grad_kernel<T, Index>,
-                 linear_launch(context, n), of, count, static_cast<const T*>(grad.data_ptr()),
-                 static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
-    });
+  with_halves(kFloating, "max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
+    with_elements<T>(
+        pool, apart ? grad.numel() : out.numel(), {&grad, &indices, &out},
+        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
+          launch_pdl(
+              apart ? max_pool_grad_apart_kernel<T, V, Index> : max_pool_grad_kernel<T, V, Index>,
+              linear_launch(context, n), of, n,
+              static_cast<const Vector<T, V>*>(elements<V, T>(grad)),
+              static_cast<const Vector<int64_t, V>*>(elements<V, int64_t>(indices)),
+              elements<V, T>(out));
+        });
   });
 }
 
 void CudaBackend::average_pool(const Pool& pool, const Tensor& x, const Tensor& out) {
   const Context context(out);
-  const int64_t n = out.numel();
-  visit_floating("average_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_pdl(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-                 static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
-    });
+  with_halves(kFloating, "average_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
+    with_elements<T>(
+        pool, out.numel(), {&x, &out},
+        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
+          launch_pdl(average_pool_kernel<T, V, Index>, linear_launch(context, n), of, n,
+                     static_cast<const Vector<T, V>*>(elements<V, T>(x)), elements<V, T>(out));
+        });
   });
 }
 
 void CudaBackend::average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) {
   const Context context(out);
-  const int64_t n = out.numel();
-  visit_floating("average_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
-    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_pdl(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
-                 static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
-    });
+  with_halves(kFloating, "average_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
+    with_elements<T>(
+        pool, out.numel(), {&grad, &out},
+        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
+          launch_pdl(average_pool_grad_kernel<T, V, Index>, linear_launch(context, n), of, n,
+                     static_cast<const Vector<T, V>*>(elements<V, T>(grad)), elements<V, T>(out));
+        });
   });
 }
 
