@@ -149,17 +149,29 @@ class Module : public std::enable_shared_from_this<Module> {
   // Errors: IndexError where there is no such hook.
   void remove_forward_pre_hook(size_t number);
   void remove_forward_hook(size_t number);
+  // Whether somebody looks at what forward() takes or returns.
+  bool is_watched() const {
+    return !forward_pre_hooks_.empty() || !forward_hooks_.empty() ||
+           Observer<Module>::current.load(std::memory_order_relaxed);
+  }
   // forward(), between the hooks. Errors: TypeError where there are hooks for other types than it
   // takes or returns; those of forward(), to which the path of the module is added.
   template <class M, class... Args>
   static auto call(M& module, Args&&... args) {
     const Observed<Module> observed(module);
-    try {
+    return with_path(module, [&] {
       if (module.forward_pre_hooks_.empty() && module.forward_hooks_.empty()) [[likely]]
         return module.forward(std::forward<Args>(args)...);
       return call_with_hooks(module, std::forward<Args>(args)...);
+    });
+  }
+  // f(); the path of the module is added to its errors.
+  template <class F>
+  static auto with_path(const Module& module, const F& f) {
+    try {
+      return f();
     } catch (Error& error) {
-      static_cast<const Module&>(module).add_path_to(error);
+      module.add_path_to(error);
       throw;
     }
   }

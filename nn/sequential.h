@@ -53,7 +53,7 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
     check<Error>(!modules_.empty(),
                  "Cannot call forward() on an empty Sequential; push_back() a module");
     AnyValue value = modules_[0].any_forward(std::forward<Args>(args)...);
-    for (size_t i = 1; i < size(); ++i) value = modules_[i].any_forward(std::move(value));
+    for (size_t i = 1; i < size();) i += feed(i, value);
     if (Result* result = value.try_get<Result>()) return std::move(*result);
     fail_result(value.type_info(), typeid(Result));
   }
@@ -78,6 +78,9 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
 
  private:
   const AnyModule& any(size_t index) const;
+  // Replaces the value by what module i makes of it, or batch norm there and ReLU after it in one
+  // pass. Returns how many modules these are.
+  size_t feed(size_t i, AnyValue& value) const;
   [[noreturn]] static void fail_result(const std::type_info& actual, const std::type_info& asked);
 
   std::vector<AnyModule> modules_;

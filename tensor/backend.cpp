@@ -132,6 +132,10 @@ void Backend::convolution_sums(const Convolution& shape, const Tensor& grad, con
   reduce(ReduceOp::sum, of_samples, raw::alias(sums, {1, filters, 1}, {filters, 1, 1}));
 }
 
+void Backend::copy_list(ArrayRef<Tensor> from, ArrayRef<Tensor> to) {
+  for (size_t i = 0; i < from.size(); ++i) copy(from[i], to[i]);
+}
+
 Tensor Backend::packed(const Tensor& b, int64_t) { return raw::contiguous(b); }
 
 void Backend::matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,
@@ -150,6 +154,46 @@ void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, co
                               const Tensor& sums, const Tensor& out) {
   normalize_sums(rows, grad, x, mean, rstd, sums);
   normalize_grad(rows, grad, x, mean, rstd, weight, sums, out);
+}
+
+void Backend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
+                               const Tensor& x, const Tensor& running_mean,
+                               const Tensor& running_var, const Tensor& count, const Tensor& mean,
+                               const Tensor& rstd) {
+  const Tensor variance = raw::empty_like(mean);
+  moments(rows, x, mean, variance);
+  const auto move = [&](const Tensor& running, const Tensor& now) {
+    if (running.defined())
+      raw::ternary_(TernaryOp::lerp, running, raw::to(now, running.dtype()), Scalar(momentum));
+  };
+  const auto n = static_cast<double>(rows.elements());
+  move(running_mean, mean);
+  move(running_var, raw::zip(BinaryOp::mul, variance, Scalar(n / (n - 1))));
+  if (count.defined()) raw::zip_(BinaryOp::add, count, Scalar(1));
+  map(UnaryOp::rsqrt, raw::zip(BinaryOp::add, variance, Scalar(eps)), rstd);
+}
+
+void Backend::batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x,
+                              const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                              const Tensor& rstd, const Tensor& out) {
+  normalize(rows, 0, x, weight, bias, mean, rstd, out);
+  if (relu) map(UnaryOp::relu, out, out);
+}
+
+void Backend::batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+                                    const Tensor& x, const Tensor& y, const Tensor& weight,
+                                    const Tensor&, const Tensor& mean, const Tensor& rstd,
+                                    const Tensor& of_weight, const Tensor& of_bias,
+                                    const Tensor& of_x) {
+  const Tensor passed = relu ? raw::map_grad(UnaryOp::relu, grad, Tensor(), y) : grad;
+  const int64_t n = of_weight.numel();
+  const Tensor sums = raw::empty({2, n}, of_weight.scalar_type(), of_weight.device());
+  if (of_x.defined())
+    normalize_grads(rows, passed, x, mean, rstd, weight, sums, of_x);
+  else
+    normalize_sums(rows, passed, x, mean, rstd, sums);
+  copy(raw::alias(raw::narrow(sums, 0, 0, 1), {n}, {1}), of_weight);
+  copy(raw::alias(raw::narrow(sums, 0, 1, 1), {n}, {1}), of_bias);
 }
 
 void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,

@@ -2,10 +2,16 @@
 // converted once.
 #include "gradus/autograd/engine/autocast.h"
 
+#include <algorithm>
+#include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 namespace autocast {
@@ -18,6 +24,8 @@ struct Kept {
   bool recorded;
 };
 thread_local std::unordered_map<const TensorImpl*, Kept> cache;
+// The weights that the last scope converted. The next step is likely to want the same ones.
+thread_local std::vector<std::weak_ptr<TensorImpl>> last;
 thread_local int nesting = 0;
 
 DeviceAutocast& mode_of(DeviceType type) {
@@ -35,14 +43,43 @@ Cast cast_of(const Row& row, const Tensor& x) {
   return row.cast[static_cast<size_t>(x.device().type())];
 }
 
+bool is_kept(const Tensor& x) {
+  return x.dtype() == kFloat && x.requires_grad() && x.is_leaf() && !x.is_view();
+}
+bool is_fresh(const Kept& kept, const Tensor& x, ScalarType dtype) {
+  return kept.converted.defined() && kept.converted.dtype() == dtype &&
+         kept.version == x._version() && kept.recorded == GradMode::is_enabled();
+}
+
+// Converts x and all other weights of the last scope, where x is one of them: one launch on a GPU.
+void convert_last(const Tensor& x, ScalarType dtype) {
+  const auto is_x = [&](const auto& weight) { return weight.lock() == x.impl_ptr(); };
+  if (!x.is_cuda() || std::none_of(last.begin(), last.end(), is_x)) return;
+  Tensors weights, converted;
+  for (const auto& weight : std::exchange(last, {})) {
+    const std::shared_ptr<TensorImpl> impl = weight.lock();
+    if (!impl) continue;
+    const Tensor w(impl);
+    if (!is_kept(w) || w.device() != x.device() || !w.is_non_overlapping_and_dense() ||
+        is_fresh(cache[impl.get()], w, dtype))
+      continue;
+    weights.push_back(w), converted.push_back(raw::empty_as(w, dtype));
+  }
+  backend(x).copy_list(weights, converted);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const Tensor& w = weights[i];
+    if (recording(w))
+      record("ToCopyBackward0", converted[i], {w}, {},
+             [](Node&, const Tensor& grad) { return Tensors{grad}; });
+    cache[&w.impl()] = {w, converted[i], w._version(), GradMode::is_enabled()};
+  }
+}
+
 Tensor lowered(const Tensor& x, ScalarType dtype) {
-  const bool keeps = thread_modes.autocast.caches && x.dtype() == kFloat && x.requires_grad() &&
-                     x.is_leaf() && !x.is_view();
-  if (!keeps) return x.to(dtype);
+  if (!thread_modes.autocast.caches || !is_kept(x)) return x.to(dtype);
+  if (!is_fresh(cache[&x.impl()], x, dtype)) convert_last(x, dtype);
   Kept& kept = cache[&x.impl()];
-  if (!kept.converted.defined() || kept.converted.dtype() != dtype ||
-      kept.version != x._version() || kept.recorded != GradMode::is_enabled())
-    kept = {x, x.to(dtype), x._version(), GradMode::is_enabled()};
+  if (!is_fresh(kept, x, dtype)) kept = {x, x.to(dtype), x._version(), GradMode::is_enabled()};
   return kept.converted;
 }
 
@@ -62,7 +99,13 @@ void set_autocast_dtype(DeviceType device_type, ScalarType dtype) {
 
 bool is_autocast_cache_enabled() { return thread_modes.autocast.caches; }
 void set_autocast_cache_enabled(bool enabled) { thread_modes.autocast.caches = enabled; }
-void clear_cache() { cache.clear(); }
+void clear_cache() {
+  if (cache.empty()) return;
+  last.clear();
+  for (const auto& [impl, kept] : cache)
+    if (kept.weight.defined()) last.push_back(kept.weight.impl_ptr());
+  cache.clear();
+}
 int increment_nesting() { return ++nesting; }
 int decrement_nesting() { return --nesting; }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/ops/windows/normalize_columns.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
@@ -61,12 +62,39 @@ LaunchConfig config_for(const Context& context, int64_t teams, int lanes) {
           dim3(static_cast<unsigned>(threads)), 0, context.stream};
 }
 
+// A row of sums (2, n).
+Tensor row_of(const Tensor& sums, int64_t i) {
+  return raw::alias(raw::narrow(sums, 0, i, 1), {sums.size(1)}, {1});
+}
+
+// The moments of groups of rows, for what `make`(a type's tag) gives: its take() gets them.
+template <class Make>
+void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make) {
+  check_length(rows);
+  const Context context(x);
+  const Tensor table = raw::empty({2, rows.rows}, x.dtype(), x.device());
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T> type) {
+    T *const means = table.data_ptr<T>(), *const squares = means + rows.rows;
+    const T* const none = nullptr;
+    with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
+      const int lanes = lanes_for(rows.length, width);
+      launch_pdl(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
+                 static_cast<T*>(nullptr));
+    });
+    const auto of = make(type);
+    launch_pdl(group_moments_kernel<T, std::remove_const_t<decltype(of)>>,
+               config_for(context, rows.groups, 32), rows, static_cast<const T*>(means),
+               static_cast<const T*>(squares), of);
+  });
+}
+
 }  // namespace
 
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
-  if (rows.columns) return normalize_by_columns(rows, x, weight, bias, mean, rstd, out);
+  if (rows.columns) return normalize_by_columns(rows, false, x, weight, bias, mean, rstd, out);
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -82,28 +110,57 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                           const Tensor& variance) {
   if (rows.columns) return moments_of_columns(rows, x, mean, variance);
-  check_length(rows);
-  const Context context(x);
-  const Tensor table = raw::empty({2, rows.rows}, x.dtype(), x.device());
-  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    T *const means = table.data_ptr<T>(), *const squares = means + rows.rows;
-    const T* const none = nullptr;
-    with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
-      const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
-                 static_cast<T*>(nullptr));
-    });
-    launch_pdl(group_moments_kernel<T>, config_for(context, rows.groups, 32), rows,
-               static_cast<const T*>(means), static_cast<const T*>(squares), mean.data_ptr<T>(),
-               variance.data_ptr<T>());
+  group_moments(rows, x, [&]<class T>(TypeTag<T>) {
+    return GivenMoments<T>{mean.data_ptr<T>(), variance.data_ptr<T>()};
   });
+}
+
+void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
+                                   const Tensor& x, const Tensor& running_mean,
+                                   const Tensor& running_var, const Tensor& count,
+                                   const Tensor& mean, const Tensor& rstd) {
+  const auto fits = [&](const Tensor& t, ScalarType dtype) {
+    return !t.defined() || (t.dtype() == dtype && t.device() == x.device() && t.is_contiguous());
+  };
+  if (!fits(running_mean, mean.scalar_type()) || !fits(running_var, mean.scalar_type()) ||
+      !fits(count, kLong))
+    return Backend::batch_statistics(rows, eps, momentum, x, running_mean, running_var, count, mean,
+                                     rstd);
+  if (rows.columns)
+    return statistics_of_columns(rows, eps, momentum, x, running_mean, running_var, count, mean,
+                                 rstd);
+  group_moments(rows, x, [&]<class T>(TypeTag<T>) {
+    return batch_statistics_of<T>(rows, eps, momentum, running_mean, running_var, count, mean,
+                                  rstd);
+  });
+}
+
+void CudaBackend::batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x,
+                                  const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                                  const Tensor& rstd, const Tensor& out) {
+  if (!rows.columns) return Backend::batch_normalize(rows, relu, x, weight, bias, mean, rstd, out);
+  normalize_by_columns(rows, relu, x, weight, bias, mean, rstd, out);
+}
+
+void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+                                        const Tensor& x, const Tensor& y, const Tensor& weight,
+                                        const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                                        const Tensor& of_weight, const Tensor& of_bias,
+                                        const Tensor& of_x) {
+  if (!rows.columns)
+    return Backend::batch_normalize_grads(rows, relu, grad, x, y, weight, bias, mean, rstd,
+                                          of_weight, of_bias, of_x);
+  sums_of_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias);
+  if (of_x.defined())
+    grad_by_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias, of_x);
 }
 
 void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                  const Tensor& sums, const Tensor& out) {
-  if (rows.columns) return grad_by_columns(rows, grad, x, mean, rstd, weight, sums, out);
+  if (rows.columns)
+    return grad_by_columns(rows, false, grad, x, weight, Tensor(), mean, rstd, row_of(sums, 0),
+                           row_of(sums, 1), out);
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -118,7 +175,9 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
 
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
-  if (rows.columns) return sums_of_columns(rows, grad, x, mean, rstd, sums);
+  if (rows.columns)
+    return sums_of_columns(rows, false, grad, x, Tensor(), Tensor(), mean, rstd, row_of(sums, 0),
+                           row_of(sums, 1));
   check_length(rows);
   const Context context(x);
   const bool by_element = rows.inner == 1 && rows.groups == 1;

@@ -3,20 +3,27 @@
 
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
+
+namespace {
+void check_values_per_channel(const Tensor& input) {
+  if (input.dim() < 2) return;
+  check(input.numel() != input.size(1) || input.size(1) == 0,
+        "batch_norm: Expected more than 1 value per channel when "
+        "training, got input size ",
+        input.sizes(), "; use a larger batch, or eval()");
+}
+}  // namespace
 
 namespace functional {
 
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options) {
   input.operand("batch_norm", "input");
-  if (options.training() && input.dim() >= 2)
-    check(input.numel() != input.size(1) || input.size(1) == 0,
-          "batch_norm: Expected more than 1 value per channel when "
-          "training, got input size ",
-          input.sizes(), "; use a larger batch, or eval()");
+  if (options.training()) check_values_per_channel(input);
   return gradus::batch_norm(input, options.weight(), options.bias(), running_mean, running_var,
                             options.training(), options.momentum().value_or(0), options.eps(),
                             true);
@@ -150,15 +157,23 @@ void NormWithStatistics<Derived, Options>::check_input(const Tensor& input, int6
 }
 
 template <class Derived, int D>
-Tensor BatchNormImplBase<Derived, D>::forward(const Tensor& input) {
+Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, bool relu) {
   this->check_input(input, D == 1 ? 2 : D + 2, D + 2, 1);
   const bool counts = this->is_training() && this->num_batches_tracked.defined();
   std::optional<double> momentum = this->options.momentum();
   if (counts && !momentum) momentum = 1 / (this->num_batches_tracked.template item<double>() + 1);
+  const bool training = this->is_training() || !this->running_mean.defined();
+  if (training && !sum_over_ranks) {
+    check_values_per_channel(input);
+    return autograd::batch_norm_step(input, this->weight, this->bias, this->running_mean,
+                                     this->running_var,
+                                     counts ? this->num_batches_tracked : Tensor(),
+                                     momentum.value_or(0), this->options.eps(), relu);
+  }
   const auto settings = functional::BatchNormFuncOptions()
                             .weight(this->weight)
                             .bias(this->bias)
-                            .training(this->is_training() || !this->running_mean.defined())
+                            .training(training)
                             .momentum(momentum)
                             .eps(this->options.eps());
   const Tensor out =
@@ -167,7 +182,7 @@ Tensor BatchNormImplBase<Derived, D>::forward(const Tensor& input) {
                                         sum_over_ranks)
           : functional::batch_norm(input, this->running_mean, this->running_var, settings);
   if (counts) this->num_batches_tracked.add_(1);
-  return out;
+  return relu ? gradus::relu(out) : out;
 }
 
 template <class Derived, int D>

@@ -93,7 +93,9 @@ struct NormWithStatistics : Layer<Derived, Options> {
 template <class Derived, int D>
 struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
   using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
-  Tensor forward(const Tensor& input);
+  Tensor forward(const Tensor& input) { return forward_of(input, false); }
+  // relu: of the result, while training in the same passes over memory.
+  Tensor forward_of(const Tensor& input, bool relu);
 
   functional::SumOverRanks sum_over_ranks;  // convert_sync_batchnorm (distributed/ddp/) sets it
 };

@@ -298,12 +298,15 @@ bool Special::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& gra
 
 namespace {
 
-// Normalisations of all samples: they are more groups. Rows are ordered as (repeats, samples,
-// groups).
+// Normalisations of all samples: they are more groups, or more columns. Rows are ordered as
+// (repeats, samples, groups).
 struct ManyRows {
   ManyRows(const NormalizedRows& of, const Axes& along)
       : one(of), axes(along), n(samples_of(along)), repeats(of.rows / of.groups), all(of) {
-    all.rows *= n, all.groups *= n;
+    if (of.columns)
+      all.length *= n;
+    else
+      all.rows *= n, all.groups *= n;
   }
 
   Tensor elements(const Tensor& x) const { return ordered(x, one.groups * one.length); }

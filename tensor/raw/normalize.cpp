@@ -7,6 +7,19 @@ namespace {
 
 Tensor row_major(const Tensor& x) { return x.defined() ? raw::contiguous(x) : x; }
 
+// The format of tensors whose channels are the columns of a matrix.
+MemoryFormat format_of(const NormalizedRows& rows, const Tensor& x) {
+  return !rows.columns || x.dim() < 4 ? MemoryFormat::Contiguous
+         : x.dim() == 4               ? MemoryFormat::ChannelsLast
+                                      : MemoryFormat::ChannelsLast3d;
+}
+// The elements in the order of the rows.
+Tensor in_rows(const NormalizedRows& rows, const Tensor& x) {
+  const MemoryFormat format = x.defined() ? format_of(rows, x) : MemoryFormat::Contiguous;
+  if (format == MemoryFormat::Contiguous) return row_major(x);
+  return alias(raw::contiguous(x, format), {rows.rows, rows.length}, {rows.length, 1});
+}
+
 }  // namespace
 
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
@@ -19,13 +32,6 @@ Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const 
   backend(x).normalize(rows, eps, raw::contiguous(x), row_major(weight), row_major(bias),
                        raw::contiguous(mean), raw::contiguous(rstd), out);
   return out;
-}
-
-MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x) {
-  const Tensor mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device()),
-               variance = empty_like(mean);
-  backend(x).moments(rows, raw::contiguous(x), mean, variance);
-  return {mean, variance};
 }
 
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
@@ -53,6 +59,36 @@ NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, c
   backend(x).normalize_grads(rows, raw::contiguous(grad), raw::contiguous(x), raw::contiguous(mean),
                              raw::contiguous(rstd), row_major(weight), sums, out);
   return {out, sums};
+}
+
+Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
+                            const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                            const Tensor& count) {
+  const Tensor mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device()),
+               rstd = empty_like(mean);
+  backend(x).batch_statistics(rows, eps, momentum, in_rows(rows, x), running_mean, running_var,
+                              count, mean, rstd);
+  return {mean, rstd};
+}
+
+Tensor batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x, const Tensor& weight,
+                       const Tensor& bias, const Statistics& of) {
+  const Tensor out = empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x));
+  backend(x).batch_normalize(rows, relu, in_rows(rows, x), row_major(weight), row_major(bias),
+                             of.mean, of.rstd, in_rows(rows, out));
+  return out;
+}
+
+BatchGrads batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+                                 const Tensor& x, const Tensor& y, const Tensor& weight,
+                                 const Tensor& bias, const Statistics& of, bool wants_x) {
+  const Tensor of_weight = empty_like(of.mean), of_bias = empty_like(of.mean);
+  const Tensor of_x =
+      wants_x ? empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x)) : Tensor();
+  backend(x).batch_normalize_grads(rows, relu, in_rows(rows, grad), in_rows(rows, x),
+                                   in_rows(rows, y), row_major(weight), row_major(bias), of.mean,
+                                   of.rstd, of_weight, of_bias, in_rows(rows, of_x));
+  return {of_x, of_weight, of_bias};
 }
 
 }  // namespace gradus::raw

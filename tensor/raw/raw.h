@@ -148,12 +148,6 @@ Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, cons
 // undefined.
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, Tensor& mean, Tensor& rstd);
-struct MeanAndVariance {
-  Tensor mean, variance;
-};
-// The mean and variance of the elements that share statistics. The variance is divided by the
-// number of elements.
-MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x);
 // The gradients of weight and bias (2, groups * weights).
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd);
@@ -167,6 +161,25 @@ struct NormalizeGrads {
 };
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight);
+// The statistics of the elements that share them: mean, and rstd = 1 / sqrt(variance + eps).
+// running_mean and running_var move by `momentum` towards the mean and the unbiased variance; count
+// becomes one more. Each of these three may be undefined.
+struct Statistics {
+  Tensor mean, rstd;
+};
+Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
+                            const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                            const Tensor& count);
+// normalize by these; with relu, at least 0.
+Tensor batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x, const Tensor& weight,
+                       const Tensor& bias, const Statistics& of);
+// y is what batch_normalize made, and read with relu alone. x is undefined unless it is wanted.
+struct BatchGrads {
+  Tensor x, weight, bias;
+};
+BatchGrads batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+                                 const Tensor& x, const Tensor& y, const Tensor& weight,
+                                 const Tensor& bias, const Statistics& of, bool wants_x);
 
 // --- Order along one dimension
 // cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of

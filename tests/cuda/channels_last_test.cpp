@@ -53,6 +53,7 @@ TEST_F(ChannelsLastTest, BatchNormAndItsGradients) {
       const double unit = last_place_of(dtype);
       EXPECT_EQ(got.y.dtype(), dtype);
       EXPECT_TRUE(got.y.is_contiguous(kLast));
+      EXPECT_FALSE(got.y.is_view());  // so that relu_ may follow at no cost
       EXPECT_TRUE(got.x_grad.is_contiguous(kLast));
       EXPECT_LE(furthest(got.y, exact.y.detach()), 8 * unit);
       EXPECT_LE(furthest(got.x_grad, exact.x_grad), 8 * unit);
@@ -73,8 +74,92 @@ TEST_F(ChannelsLastTest, MomentsOfColumnsWithALargeMean) {
   EXPECT_LE(furthest(var, wide.var(1)), 1e-2);
 }
 
+// One launch finishes the statistics, the running ones and the count.
+TEST_F(ChannelsLastTest, BatchNormTakesThreeLaunchesAndMovesTheRunningStatistics) {
+  for (const MemoryFormat format : {kLast, MemoryFormat::Contiguous})
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      nn::BatchNorm2d norm(6), exact(6);
+      norm->to(kCUDA, dtype), exact->to(kDouble);
+      for (int step = 1; step <= 3; ++step) {
+        const Tensor x = (2 * randn({3, 6, 4, 5}) + 1).to(dtype);
+        const Tensor there = x.cuda().contiguous(format);
+        const int64_t before = cuda::stats().kernel_launches;
+        const Tensor y = norm->forward(there);
+        EXPECT_EQ(cuda::stats().kernel_launches - before, 3);
+        exact->forward(x.to(kDouble));
+        const double unit = dtype == kDouble ? 1e-14 : 1e-6;
+        EXPECT_LE(furthest(norm->running_mean, exact->running_mean), 4 * unit);
+        EXPECT_LE(furthest(norm->running_var, exact->running_var), 16 * unit);
+        EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), step);
+      }
+    }
+}
+
+TEST_F(ChannelsLastTest, RunningStatisticsOfAnotherDtypeMoveToo) {
+  const Tensor x = randn({3, 6, 4, 5});
+  Tensor mean = zeros({6}, kDouble).cuda(), var = ones({6}, kDouble).cuda();
+  batch_norm(last(x.cuda()), {}, {}, mean, var, true, 0.5, 1e-5, false);
+  const Tensor wide = x.to(kDouble).transpose(0, 1).flatten(1);
+  EXPECT_LE(furthest(mean, wide.mean(1) / 2), 1e-6);
+  EXPECT_LE(furthest(var, 0.5 + wide.var(1) / 2), 1e-6);
+}
+
+TEST_F(ChannelsLastTest, BatchNormOfManySamplesAtOnce) {
+  const Tensor x = randn({3, 2, 6, 4, 5}), w = randn({6}), b = randn({6});
+  const auto norm = [&](const Device& device) {
+    return [&, device](const Tensor& one) {
+      return batch_norm(one.contiguous(kLast), w.to(device), b.to(device), {}, {}, true, 0.1, 1e-5,
+                        false);
+    };
+  };
+  const Tensor got = autograd::functional::vmap(norm(kCUDA))(x.cuda());
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_LE(furthest(got.select(0, i), norm(kCPU)(x.select(0, i)).to(kDouble)), 1e-5);
+}
+
+// Sequential makes one pass of batch norm and relu.
+TEST_F(ChannelsLastTest, BatchNormWithReLUAndItsGradients) {
+  for (const MemoryFormat format : {kLast, MemoryFormat::Contiguous})
+    for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
+      for (const int64_t channels : {16, 5}) {
+        SCOPED_TRACE(channels);
+        const ScalarType parameters = dtype == kDouble ? kDouble : kFloat;
+        const Tensor x = (3 * randn({3, channels, 4, 5}) + 1).to(dtype);
+        const Tensor grad = randn({3, channels, 4, 5}).to(dtype);
+        nn::Sequential net(nn::Identity(), nn::BatchNorm2d(channels), nn::ReLU(true));
+        for (Tensor& p : net->parameters()) nn::init::normal_(p);
+        nn::BatchNorm2d exact{nn::BatchNorm2dOptions(channels)};
+        exact->to(kDouble);
+        {
+          const NoGradGuard guard;
+          for (size_t i = 0; i < 2; ++i) exact->parameters()[i].copy_(net->parameters()[i]);
+        }
+        net->to(kCUDA, parameters);
+        const auto leaf = [](const Tensor& t) { return t.detach().set_requires_grad(true); };
+        Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(format));
+        const Tensor expected = relu(exact->forward(here));
+        const int64_t before = cuda::stats().kernel_launches;
+        const Tensor got = net->forward(there);
+        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - before == 3);
+        expected.backward(grad.to(kDouble));
+        const Tensor grad_there = grad.cuda().contiguous(format);
+        const int64_t middle = cuda::stats().kernel_launches;
+        got.backward(grad_there);
+        // Sums, their totals, the gradient of x: those of the parameters are taken as they are.
+        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - middle == 3);
+        const double unit = last_place_of(dtype), of_sums = dtype == kDouble ? 1e-11 : 2e-2;
+        EXPECT_EQ(got.dtype(), dtype);
+        EXPECT_TRUE(got.is_contiguous(format));
+        EXPECT_LE(furthest(got, expected.detach()), 16 * unit);
+        EXPECT_LE(furthest(there.grad(), here.grad()), 16 * unit);
+        for (size_t i = 0; i < 2; ++i)
+          EXPECT_LE(furthest(net->parameters()[i].grad(), exact->parameters()[i].grad()), of_sums);
+        EXPECT_EQ(net->buffers()[2].item<int64_t>(), 1);
+      }
+}
+
 TEST_F(ChannelsLastTest, Pools) {
-  for (const ScalarType dtype : {kFloat, kBFloat16}) {
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16}) {
     const Tensor x = randn({2, 6, 7, 5}).to(dtype);
     const auto check = [&](const auto& pool) {
       const Tensor here = x.to(kDouble).set_requires_grad(true),
@@ -179,6 +264,42 @@ TEST_F(ChannelsLastTest, ChangesInPlaceStayAsTheyLie) {
   EXPECT_EQ(launches([](Tensor& y) { y.sin_(); }), 3);
 }
 
+// The second step wants the weights of the first: one launch converts them.
+TEST_F(ChannelsLastTest, AutocastConvertsTheWeightsOfAStepAtOnce) {
+  nn::Conv2d first(nn::Conv2dOptions(8, 16, 3).padding(1)),
+      second(nn::Conv2dOptions(16, 8, 3).padding(1));
+  Tensors parameters;
+  for (nn::Conv2d& layer : {std::ref(first), std::ref(second)}) {
+    layer->to(kCUDA);
+    layer->weight.set_data(last(layer->weight.detach()));
+    parameters.push_back(layer->weight), parameters.push_back(layer->bias);
+  }
+  const Tensor x = last(randn({2, 8, 5, 5}).to(kBFloat16).cuda());
+  const auto step = [&] {
+    amp::autocast guard(kCUDA, kBFloat16);
+    return second->forward(first->forward(x));
+  };
+  const auto gradients = [&](const Tensor& y) {
+    return autograd::grad({y.to(kFloat).square().sum()}, parameters);
+  };
+  const Tensor y = step();
+  const Tensors expected = gradients(y);
+  const int64_t before = cuda::stats().kernel_launches;
+  Tensor again;
+  EXPECT_EQ(copies([&] { again = step(); }), 0);
+  EXPECT_EQ(cuda::stats().kernel_launches - before, 1 + 2);
+  EXPECT_TRUE(again.equal(y));
+  const Tensors got = gradients(again);
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i]));
+  {  // one that has changed, and without a graph
+    const NoGradGuard guard;
+    parameters[1].add_(1);
+    EXPECT_FALSE(step().equal(y));
+    EXPECT_FALSE(step().requires_grad());
+  }
+  EXPECT_TRUE(gradients(step())[0].defined());  // the weights are recorded again
+}
+
 // Two convolutions with their norms, and the shortcut around them.
 TEST_F(ChannelsLastTest, AResidualBlockCopiesNothingBetweenItsLayers) {
   constexpr int64_t kChannels = 16;
@@ -204,8 +325,7 @@ TEST_F(ChannelsLastTest, AResidualBlockCopiesNothingBetweenItsLayers) {
   y = relu(y + x);
   EXPECT_EQ(all.count(), 0) << all.lines();
   y.backward(grad);
-  // The gradients of weights to float32, and those of the norms, which are parts of tables.
-  EXPECT_EQ(all.count(), 2 + 4) << all.lines();
+  EXPECT_EQ(all.count(), 2) << all.lines();  // the gradients of weights to float32
   EXPECT_TRUE(y.is_contiguous(kLast));
   EXPECT_TRUE(x.grad().is_contiguous(kLast));
   for (const Tensor& p : inner->parameters()) EXPECT_EQ(p.grad().strides(), p.strides());

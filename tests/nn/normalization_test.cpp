@@ -47,5 +47,44 @@ TEST(Normalizations, OfNothingGiveTheirParametersZeroGradients) {
   EXPECT_FALSE(layer_norm(x, {3}).requires_grad());
 }
 
+// Sequential makes one operation of batch norm and relu while training.
+TEST(BatchNormAndReLU, GiveTheValuesAndGradientsOfBoth) {
+  const Tensor x = randn({4, 3, 2, 2}, kDouble), grad = randn({4, 3, 2, 2}, kDouble);
+  nn::BatchNorm2d norm(3), alone(3);
+  nn::Sequential both(nn::Identity(), norm, nn::ReLU(nn::ReLUOptions(true)));
+  both->to(kDouble), alone->to(kDouble);
+  const auto first_and_second = [&](const auto& f) {
+    const Tensor in = x.clone().set_requires_grad(true), out = f(in);
+    const Tensor of_in = autograd::grad({out}, {in}, {grad}, true, true)[0];
+    const Tensor second = autograd::grad({of_in.square().sum()}, {in})[0];
+    const Tensor plain = autograd::grad({f(in)}, {in}, {grad})[0];
+    return Tensors{out.detach(), of_in.detach(), second, plain};
+  };
+  const Tensors got = first_and_second([&](const Tensor& in) { return both->forward(in); });
+  const Tensors expected =
+      first_and_second([&](const Tensor& in) { return relu(alone->forward(in)); });
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].allclose(expected[i], 1e-9, 1e-11));
+  EXPECT_TRUE(norm->running_var.equal(alone->running_var));
+  EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
+  both->eval(), alone->eval();
+  EXPECT_TRUE(both->forward(x).equal(relu(alone->forward(x))));
+  EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
+}
+
+TEST(BatchNormAndReLU, StayApartForAHookAndNameTheirModule) {
+  nn::BatchNorm2d norm(3);
+  nn::ReLU relu;
+  nn::Sequential net(nn::Identity(), norm, relu);
+  bool negative = false;
+  const size_t hook = relu->register_forward_pre_hook([&](nn::Module&, const Tensor& input) {
+    negative = (input < 0).any().item<bool>();
+    return Tensor();
+  });
+  net->forward(randn({4, 3, 2, 2}));
+  EXPECT_TRUE(negative);
+  relu->remove_forward_pre_hook(hook);
+  expect_error<ValueError>([&] { net(randn({4, 5, 2, 2})); }, "in 1 (BatchNorm2d) of Sequential");
+}
+
 }  // namespace
 }  // namespace gradus

@@ -1,6 +1,7 @@
 // batch_norm, layer_norm and group_norm. All compute in float32 or float64, and round once.
 #include "gradus/autograd/engine/cast_operands.h"
-#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -35,9 +36,10 @@ Tensors differentiable_gradients(const NormalizedRows& rows, double eps, const T
   return {x_grad.view(x.sizes()), (g * normal).sum({0, 3}), g.sum({0, 3})};
 }
 
-// x normalised by rows; mean and rstd are given where rows share them.
+// x normalised by rows that have statistics of their own.
 Tensor normalized(const char* node, const NormalizedRows& rows, double eps, const Tensor& x,
-                  const Tensor& weight, const Tensor& bias, Tensor mean = {}, Tensor rstd = {}) {
+                  const Tensor& weight, const Tensor& bias) {
+  Tensor mean, rstd;
   const Tensor y = raw::normalize(rows, eps, x, weight, bias, mean, rstd);
   if (!recording(x, weight, bias)) return y;
   const Dims weight_shape = weight.defined() ? weight.impl().sizes : Dims(),
@@ -51,7 +53,7 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
              out = differentiable_gradients(rows, eps, grad, saved, w);
            } else {
              const Tensor &m = n.saved(1), &s = n.saved(2);
-             if (!rows.shared && !n.wants(1) && !n.wants(2)) {
+             if (!n.wants(1) && !n.wants(2)) {
                out[0] = raw::normalize_grad(rows, grad, saved, m, s, w, Tensor());
              } else {
                const auto [x_grad, sums] =
@@ -101,44 +103,104 @@ void check_channels(const char* op, const char* name, const Tensor& x, int64_t c
         "; it has one for each channel, which are dimension 1 of the input");
 }
 
-// x by the statistics of its rows, which move the running ones.
-Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
-                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
-                        double momentum, double eps) {
-  Tensor mean, variance;
-  {
-    const NoGradGuard guard;
-    const raw::MeanAndVariance moments = raw::moments(rows, x);
-    mean = moments.mean, variance = moments.variance;
-    const auto move = [&](const Tensor& running, const Tensor& now) {
-      if (!running.defined()) return;
-      Tensor changed = running;
-      changed.lerp_(now.to(running.dtype()), momentum);
-    };
-    // The running variance is unbiased.
-    const auto count = static_cast<double>(rows.elements());
-    move(running_mean, mean);
-    move(running_var, variance * (count / (count - 1)));
-    variance = (variance + eps).rsqrt();
-  }
-  return normalized("NativeBatchNormBackward0", rows, eps, x, weight, bias, mean, variance);
+// What batch_norm reads and changes beside its input, and what follows it.
+struct BatchNorm {
+  const Tensor &weight, &bias, &running_mean, &running_var, &count;
+  double momentum, eps;
+  bool relu;
+};
+
+// A number for each channel, in the dtype that is computed in.
+Tensor of_channels(const Tensor& x, ScalarType computed) {
+  if (!x.defined()) return x;
+  return (x.dim() == 1 ? x : x.flatten()).to(computed);
 }
 
-// Channels that lie last in memory are the columns of a matrix. A GPU takes it in any floating
-// type.
-Tensor batch_norm_of_columns(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                             const Tensor& running_mean, const Tensor& running_var, double momentum,
-                             double eps) {
-  const int64_t channels = input.size(1), count = input.numel() / channels;
-  const Tensor last = input.movedim(1, -1);
-  const NormalizedRows rows = {count, channels, 1, 1, true, true};
-  const auto wide = [&](const Tensor& x) {
-    return x.defined() ? x.to(computed_type(input.dtype())) : x;
-  };
-  return batch_normalized(rows, last.reshape({count, channels}), wide(weight), wide(bias),
-                          running_mean, running_var, momentum, eps)
-      .view(last.sizes())
-      .movedim(-1, 1);
+// x by the statistics of its rows, which move the running ones.
+Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
+                        const Tensor& bias, const BatchNorm& of) {
+  const auto moved = {&of.running_mean, &of.running_var, &of.count};
+  for (const Tensor* t : moved)
+    if (t->defined()) check_in_place("batch_norm", *t, false);
+  const raw::Statistics statistics = raw::batch_statistics(
+      rows, of.eps, of.momentum, x, of.running_mean, of.running_var, of.count);
+  for (const Tensor* t : moved)
+    if (t->defined()) t->impl().storage->bump_version();
+  const Tensor y = raw::batch_normalize(rows, of.relu, x, weight, bias, statistics);
+  if (!recording(x, weight, bias)) return y;
+  // Only what relu passes on depends on the bias and on y.
+  record(
+      of.relu ? "NativeBatchNormReluBackward0" : "NativeBatchNormBackward0", y, {x, weight, bias},
+      {x, statistics.mean, statistics.rstd, weight, if_used(of.relu, bias), if_used(of.relu, y)},
+      [rows, eps = of.eps, relu = of.relu, has_weight = weight.defined()](
+          Node& n, const Tensor& grad) -> Tensors {
+        const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor(),
+                     result = relu ? n.saved(5) : Tensor();
+        Tensors out(3);
+        if (GradMode::is_enabled()) {
+          const Tensor passed = relu ? where(result > 0, grad, Scalar(0)) : grad;
+          const auto ordered = [&](const Tensor& t, int64_t from, int64_t to) {
+            return rows.columns ? t.movedim(from, to) : t;
+          };
+          out =
+              differentiable_gradients(rows, eps, ordered(passed, 1, -1), ordered(saved, 1, -1), w);
+          out = {ordered(out[0], -1, 1), out[1].flatten(), out[2].flatten()};
+        } else {
+          const raw::BatchGrads grads = raw::batch_normalize_grads(
+              rows, relu, grad, saved, result, w, relu ? n.saved(4) : Tensor(),
+              {n.saved(1), n.saved(2)}, n.wants(0));
+          out = {grads.x, grads.weight, grads.bias};
+        }
+        for (const size_t i : {1, 2})
+          if (!n.wants(i)) out[i] = Tensor();
+        return out;
+      });
+  return y;
+}
+
+Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
+  constexpr const char* kOp = "batch_norm";
+  raw::check_floating(kOp, input.operand(kOp, "input"));
+  check(input.dim() >= 2, kOp, ": input has shape ", input.sizes(),
+        "; expected (N, C, ...), at least 2 dimensions, unsqueeze it");
+  const int64_t channels = input.size(1);
+  check_channels(kOp, "weight", of.weight, channels);
+  check_channels(kOp, "bias", of.bias, channels);
+  check_channels(kOp, "running_mean", of.running_mean, channels);
+  check_channels(kOp, "running_var", of.running_var, channels);
+  check(
+      training || (of.running_mean.defined() && of.running_var.defined()), kOp,
+      ": running_mean and running_var must be defined in evaluation mode; give them, or training");
+  check_parameters(kOp, input, of.weight, of.bias);
+  check_parameters(kOp, input, of.running_mean, of.running_var);
+  if (input.numel() == 0) {
+    if (of.count.defined()) of.count.add_(1);
+    return normalized_nothing("NativeBatchNormBackward0", input, of.weight, of.bias);
+  }
+  const MemoryFormat format = input.suggest_memory_format();
+  if (training && input.is_cuda() && format != MemoryFormat::Contiguous) {
+    // Channels that lie last are the columns of a matrix. A GPU takes it in any floating type.
+    const NormalizedRows rows = {input.numel() / channels, channels, 1, 1, true, true};
+    const ScalarType computed = computed_type(input.dtype());
+    return batch_normalized(rows, input, of_channels(of.weight, computed),
+                            of_channels(of.bias, computed), of);
+  }
+  const Tensor x = input.to(computed_type(input.dtype()));
+  const Tensor w = of_channels(of.weight, x.scalar_type()),
+               b = of_channels(of.bias, x.scalar_type());
+  if (!training) {
+    const Tensor rstd = (like(of.running_var, x) + of.eps).rsqrt();
+    const Tensor scale = w.defined() ? w * rstd : rstd;
+    const Tensor shift = -like(of.running_mean, x) * scale;
+    Dims column = Dims::filled(input.dim(), 1);
+    column[1] = channels;
+    const auto of_channel = [&](const Tensor& t) { return t.view(column); };
+    return addcmul(of_channel(b.defined() ? b + shift : shift), x, of_channel(scale))
+        .to(input.dtype());
+  }
+  const int64_t length = input.numel() / (input.size(0) * channels);
+  const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
+  return batch_normalized(rows, x, w, b, of).to(input.dtype()).contiguous(format);
 }
 
 }  // namespace
@@ -146,41 +208,15 @@ Tensor batch_norm_of_columns(const Tensor& input, const Tensor& weight, const Te
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
-  constexpr const char* kOp = "batch_norm";
-  raw::check_floating(kOp, input.operand(kOp, "input"));
-  check(input.dim() >= 2, kOp, ": input has shape ", input.sizes(),
-        "; expected (N, C, ...), at least 2 dimensions, unsqueeze it");
-  const int64_t channels = input.size(1);
-  check_channels(kOp, "weight", weight, channels), check_channels(kOp, "bias", bias, channels);
-  check_channels(kOp, "running_mean", running_mean, channels);
-  check_channels(kOp, "running_var", running_var, channels);
-  check(
-      training || (running_mean.defined() && running_var.defined()), kOp,
-      ": running_mean and running_var must be defined in evaluation mode; give them, or training");
-  check_parameters(kOp, input, weight, bias);
-  check_parameters(kOp, input, running_mean, running_var);
-  if (input.numel() == 0)
-    return normalized_nothing("NativeBatchNormBackward0", input, weight, bias);
-  const MemoryFormat format = input.suggest_memory_format();
-  if (training && input.is_cuda() && format != MemoryFormat::Contiguous)
-    return batch_norm_of_columns(input, weight, bias, running_mean, running_var, momentum, eps);
-  const Tensor x = input.to(computed_type(input.dtype()));
-  const Tensor w = like(weight, x), b = like(bias, x);
-  if (!training) {
-    const Tensor rstd = (like(running_var, x) + eps).rsqrt();
-    const Tensor scale = w.defined() ? w * rstd : rstd;
-    const Tensor shift = -like(running_mean, x) * scale;
-    Dims of_channels = Dims::filled(input.dim(), 1);
-    of_channels[1] = channels;
-    const auto of_channel = [&](const Tensor& t) { return t.view(of_channels); };
-    return addcmul(of_channel(b.defined() ? b + shift : shift), x, of_channel(scale))
-        .to(input.dtype());
-  }
-  const int64_t length = input.numel() / (input.size(0) * channels);
-  const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
-  return batch_normalized(rows, x, w, b, running_mean, running_var, momentum, eps)
-      .to(input.dtype())
-      .contiguous(format);
+  return batch_norm_of(input, training,
+                       {weight, bias, running_mean, running_var, Tensor(), momentum, eps, false});
+}
+
+Tensor autograd::batch_norm_step(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                                 const Tensor& running_mean, const Tensor& running_var,
+                                 const Tensor& count, double momentum, double eps, bool relu) {
+  return batch_norm_of(input, true,
+                       {weight, bias, running_mean, running_var, count, momentum, eps, relu});
 }
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,

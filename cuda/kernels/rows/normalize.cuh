@@ -106,10 +106,9 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // A warp makes the moments of a group of those of its rows.
-template <class T>
+template <class T, class Take>
 __global__ void __launch_bounds__(kNormThreads)
-    group_moments_kernel(NormalizedRows rows, const T* row_means, const T* row_squares, T* means,
-                         T* variances) {
+    group_moments_kernel(NormalizedRows rows, const T* row_means, const T* row_squares, Take of) {
   wait_for_earlier_kernels();
   const int64_t group = (int64_t{blockIdx.x} * kNormThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -121,8 +120,7 @@ __global__ void __launch_bounds__(kNormThreads)
                              static_cast<double>(row_squares[row])});
   sum = fold_lanes<Variance>(sum, 32);
   if (lane != 0 || group >= rows.groups) return;
-  means[group] = static_cast<T>(sum.mean);
-  variances[group] = static_cast<T>(sum.squares / sum.count);
+  of.take(group, static_cast<T>(sum.mean), static_cast<T>(sum.squares / sum.count));
 }
 
 // The gradient of x. `sums`, where rows share statistics: those of the groups' products, and then

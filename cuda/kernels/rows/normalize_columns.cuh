@@ -5,7 +5,8 @@
 // leave theirs in lines of a table, which are added in order. Squares are those of differences from
 // the first row, so that a large mean does not swallow them.
 // Cost. The forward pass reads x twice and writes once; the backward pass reads x and the gradient
-// twice and writes once: 6 and 10 bytes an element of half types.
+// twice and writes once: 6 and 10 bytes an element of half types. A relu that follows costs no
+// pass: the backward pass finds by x where the result was above 0.
 #pragma once
 
 #include "gradus/cuda/kernels/pdl.cuh"
@@ -70,23 +71,54 @@ struct MomentTerms {
   }
 };
 
-// The gradients of weights and biases: sums of grad times the normalised x, and of grad.
-template <class T, int V>
+// The parameters of columns, as lists.
+template <class S>
+struct ColumnLists {
+  const S *weights, *biases, *means, *rstds;  // the first two may be null
+};
+
+// (x - mean) * rstd * weight + bias of this thread's columns; kRelu: at least 0.
+template <class S, int V, bool kRelu>
+struct Normal {
+  Vector<S, V> mean, scale, bias;
+
+  __device__ Normal() = default;
+  __device__ Normal(const Columns<V>& columns, const ColumnLists<S>& of)
+      : mean(columns.of(of.means, S(0))),
+        scale(columns.of(of.rstds, S(0))),
+        bias(columns.of(of.biases, S(0))) {
+    const auto weight = columns.of(of.weights, S(1));
+#pragma unroll
+    for (int v = 0; v < V; ++v) scale.at[v] *= weight.at[v];
+  }
+  __device__ S before(int v, S x) const { return (x - mean.at[v]) * scale.at[v] + bias.at[v]; }
+  __device__ S at(int v, S x) const {
+    const S y = before(v, x);
+    return kRelu && y < 0 ? S(0) : y;
+  }
+  // The gradient of what stands before relu. T: the type of results.
+  template <class T>
+  __device__ S passed(int v, T grad, S x) const {
+    return !kRelu || static_cast<S>(T(before(v, x))) > 0 ? static_cast<S>(grad) : S(0);
+  }
+};
+
+// The gradients of weights and biases need sums of grad * (x - mean), and of grad.
+template <class T, int V, bool kRelu>
 struct GradTerms {
   using S = Computed<T>;
   const T *grad, *x;
-  const S *means, *rstds;
-  Vector<S, V> mean, rstd;
+  ColumnLists<S> lists;
+  Normal<S, V, kRelu> normal;
 
-  __device__ void start(const Columns<V>& columns) {
-    mean = columns.of(means, S(0)), rstd = columns.of(rstds, S(0));
-  }
+  __device__ void start(const Columns<V>& columns) { normal = {columns, lists}; }
   __device__ void add(int64_t at, Vector<S, V> (&sums)[2]) const {
     const auto g = load_vector<V>(grad + at), each = load_vector<V>(x + at);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      const S one = static_cast<S>(g.at[v]);
-      sums[0].at[v] += one * ((static_cast<S>(each.at[v]) - mean.at[v]) * rstd.at[v]);
+      const S apart = static_cast<S>(each.at[v]) - normal.mean.at[v],
+              one = normal.passed(v, g.at[v], static_cast<S>(each.at[v]));
+      sums[0].at[v] += one * apart;
       sums[1].at[v] += one;
     }
   }
@@ -94,103 +126,123 @@ struct GradTerms {
 
 // Line blockIdx.y of table (2, gridDim.y, columns): the sums of the rows of this block.
 template <class Terms, class S, int V>
-__global__ void __launch_bounds__(kColumnThreads)
+__global__ void __launch_bounds__(kColumnThreads, 3)
     column_sums(const Columns<V> columns, Terms terms, S* table) {
   wait_for_earlier_kernels();
   Vector<S, V> sums[2] = {};
   terms.start(columns);
   columns.for_rows([&](int64_t at) { terms.add(at, sums); });
-  __shared__ Vector<S, V> all[kColumnThreads];
-  const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  // Neighbours in a list lie in different banks of memory, for those who write and those who read.
+  __shared__ S all[2][V][kColumnThreads + 4];
+  const int across = static_cast<int>(blockDim.x), width = across * V,
+            thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);
 #pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    __syncthreads();
-    all[thread] = sums[k];
-    for (unsigned reach = blockDim.y / 2; reach > 0; reach /= 2) {
-      __syncthreads();
-      if (threadIdx.y >= reach) continue;
-      const auto& other = all[thread + static_cast<int>(reach * blockDim.x)];
+  for (int k = 0; k < 2; ++k)
 #pragma unroll
-      for (int v = 0; v < V; ++v) all[thread].at[v] += other.at[v];
-    }
-    if (threadIdx.y == 0 && columns.mine() < columns.count)
-#pragma unroll
-      for (int v = 0; v < V; ++v)
-        table[(int64_t{k} * gridDim.y + blockIdx.y) * columns.count + columns.mine() + v] =
-            all[thread].at[v];
+    for (int v = 0; v < V; ++v) all[k][v][thread] = sums[k].at[v];
+  __syncthreads();
+  for (int i = thread; i < 2 * width; i += kColumnThreads) {
+    const int k = i < width ? 0 : 1, mine = i - k * width;
+    const int column = static_cast<int>(blockIdx.x) * width + mine;
+    if (column >= columns.count) continue;
+    const S* const from = &all[k][mine % V][mine / V];
+    S sum = 0;
+#pragma unroll 8
+    for (int y = 0; y < static_cast<int>(blockDim.y); ++y) sum += from[y * across];
+    table[(int64_t{k} * gridDim.y + blockIdx.y) * columns.count + column] = sum;
   }
 }
 
-// means and variances from the table of MomentTerms. 32 x 8 threads take 32 columns.
-template <class T, class S>
-__global__ void __launch_bounds__(kColumnThreads)
-    column_moments(int64_t rows, int count, int lines, const T* x, const S* table, S* means,
-                   S* variances) {
+// The sums of each column's lines of the table, for `of`. A block takes a few columns, so that its
+// threads load all their lines at once.
+inline constexpr int kTotalColumns = 8, kTotalLines = 64;
+template <class S, class Take>
+__global__ void __launch_bounds__(kTotalColumns* kTotalLines)
+    column_totals(int count, int lines, const S* table, Take of) {
   wait_for_earlier_kernels();
-  const int column = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
+  const int column = static_cast<int>(blockIdx.x) * kTotalColumns + static_cast<int>(threadIdx.x);
   double sums[2] = {};
   if (column < count)
-#pragma unroll 4
-    for (int line = static_cast<int>(threadIdx.y); line < lines; line += 8)
+#pragma unroll 8
+    for (int line = static_cast<int>(threadIdx.y); line < lines; line += kTotalLines)
 #pragma unroll
       for (int k = 0; k < 2; ++k)
         sums[k] += static_cast<double>(table[(int64_t{k} * lines + line) * count + column]);
-  __shared__ double all[2][8][32];
+  __shared__ double all[2][kTotalLines][kTotalColumns];
 #pragma unroll
   for (int k = 0; k < 2; ++k) all[k][threadIdx.y][threadIdx.x] = sums[k];
-  __syncthreads();
-  if (threadIdx.y != 0 || column >= count) return;
+  for (unsigned reach = kTotalLines / 2; reach > 0; reach /= 2) {
+    __syncthreads();
+    if (threadIdx.y >= reach) continue;
 #pragma unroll
-  for (int k = 0; k < 2; ++k)
-    for (int i = 1; i < 8; ++i) sums[k] += all[k][i][threadIdx.x];
-  const double n = static_cast<double>(rows), apart = sums[0] / n;
-  means[column] = static_cast<S>(static_cast<double>(static_cast<S>(x[column])) + apart);
-  variances[column] = static_cast<S>(::max(sums[1] / n - apart * apart, 0.));
+    for (int k = 0; k < 2; ++k)
+      all[k][threadIdx.y][threadIdx.x] += all[k][threadIdx.y + reach][threadIdx.x];
+  }
+  if (threadIdx.y == 0 && column < count)
+    of.take(column, all[0][0][threadIdx.x], all[1][0][threadIdx.x]);
 }
 
-// out = (x - mean) * rstd * weight + bias.
-template <class T, class S, int V>
+// The moments that the sums of MomentTerms make, for another one.
+template <class T, class S, class Take>
+struct MomentTotals {
+  int64_t rows;
+  const T* x;
+  Take of;
+
+  __device__ void take(int column, double sum, double squares) const {
+    const double n = static_cast<double>(rows), apart = sum / n;
+    of.take(column, static_cast<S>(static_cast<double>(static_cast<S>(x[column])) + apart),
+            static_cast<S>(::max(squares / n - apart * apart, 0.)));
+  }
+};
+
+// The gradients that the sums of GradTerms make.
+template <class S>
+struct GradTotals {
+  const S* rstds;
+  S *of_weight, *of_bias;
+
+  __device__ void take(int column, double products, double sum) const {
+    of_weight[column] = static_cast<S>(products * static_cast<double>(rstds[column]));
+    of_bias[column] = static_cast<S>(sum);
+  }
+};
+
+template <class T, class S, int V, bool kRelu>
 __global__ void __launch_bounds__(kColumnThreads)
-    normalize_columns(const Columns<V> columns, const T* x, const S* weights, const S* biases,
-                      const S* means, const S* rstds, T* out) {
+    normalize_columns(const Columns<V> columns, const T* x, const ColumnLists<S> lists, T* out) {
   wait_for_earlier_kernels();
-  const auto mean = columns.of(means, S(0)), bias = columns.of(biases, S(0));
-  auto scale = columns.of(rstds, S(0));
-  const auto weight = columns.of(weights, S(1));
-#pragma unroll
-  for (int v = 0; v < V; ++v) scale.at[v] *= weight.at[v];
+  const Normal<S, V, kRelu> normal(columns, lists);
   columns.for_rows([&](int64_t at) {
     auto each = load_vector<V>(x + at);
 #pragma unroll
-    for (int v = 0; v < V; ++v)
-      each.at[v] = T((static_cast<S>(each.at[v]) - mean.at[v]) * scale.at[v] + bias.at[v]);
+    for (int v = 0; v < V; ++v) each.at[v] = T(normal.at(v, static_cast<S>(each.at[v])));
     store_vector(out + at, each);
   });
 }
 
-// The gradient of x. sums: those of GradTerms.
-template <class T, class S, int V>
+// The gradient of x from the sums of GradTerms.
+template <class T, class S, int V, bool kRelu>
 __global__ void __launch_bounds__(kColumnThreads)
-    column_grads(const Columns<V> columns, const T* grad, const T* x, const S* weights,
-                 const S* means, const S* rstds, const S* sums, T* out) {
+    column_grads(const Columns<V> columns, const T* grad, const T* x, const ColumnLists<S> lists,
+                 const S* product_sums, const S* grad_sums, T* out) {
   wait_for_earlier_kernels();
-  const auto mean = columns.of(means, S(0)), rstd = columns.of(rstds, S(0));
-  auto scale = columns.of(weights, S(1));
-  auto products = columns.of(sums, S(0)), of_grad = columns.of(sums + columns.count, S(0));
+  const Normal<S, V, kRelu> normal(columns, lists);
+  const auto rstd = columns.of(lists.rstds, S(0));
+  auto products = columns.of(product_sums, S(0)), of_grad = columns.of(grad_sums, S(0));
   const S n = static_cast<S>(columns.rows);
 #pragma unroll
-  for (int v = 0; v < V; ++v) {
-    scale.at[v] *= rstd.at[v];
-    products.at[v] *= rstd.at[v] / n, of_grad.at[v] /= n;
-  }
+  for (int v = 0; v < V; ++v) products.at[v] *= rstd.at[v] / n, of_grad.at[v] /= n;
   columns.for_rows([&](int64_t at) {
     auto g = load_vector<V>(grad + at);
     const auto each = load_vector<V>(x + at);
 #pragma unroll
-    for (int v = 0; v < V; ++v)
-      g.at[v] = T((static_cast<S>(g.at[v]) - of_grad.at[v] -
-                   (static_cast<S>(each.at[v]) - mean.at[v]) * products.at[v]) *
-                  scale.at[v]);
+    for (int v = 0; v < V; ++v) {
+      const S here = static_cast<S>(each.at[v]);
+      g.at[v] = T((normal.passed(v, g.at[v], here) - of_grad.at[v] -
+                   (here - normal.mean.at[v]) * products.at[v]) *
+                  normal.scale.at[v]);
+    }
     store_vector(out + at, g);
   });
 }

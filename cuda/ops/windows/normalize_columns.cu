@@ -1,8 +1,8 @@
 // Starts the kernels of batch norm with channels last.
 #include "gradus/cuda/ops/windows/normalize_columns.h"
 
-#include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/rows/normalize_columns.cuh"
+#include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -43,71 +43,111 @@ LaunchConfig config_of(const Context& context, const NormalizedRows& rows, int w
   return {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(down)), block, 0, context.stream};
 }
 // So many fit an H100 at once. The order of sums may not depend on the GPU.
-constexpr int64_t kBlocks = 132 * 8, kBlocksOfSums = 132 * 4;
+constexpr int64_t kBlocks = 132 * 8, kBlocksOfSums = 132 * 3;
 
 template <class T>
 T* at(const Tensor& x) {
   return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
 }
 
+template <class S>
+ColumnLists<S> lists_of(const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                        const Tensor& rstd) {
+  return {at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd)};
+}
+
+// Adds up the terms of each column and hands the totals to `of`.
+template <class S, int V, class Terms, class Take>
+void total(const Context& context, const NormalizedRows& rows, const Terms& terms, const Take& of) {
+  const auto config = config_of(context, rows, V, kBlocksOfSums);
+  const int count = static_cast<int>(rows.length), lines = static_cast<int>(config.grid.y);
+  const Scratch table(sizeof(S) * 2 * config.grid.y * static_cast<size_t>(count));
+  launch_pdl(column_sums<Terms, S, V>, config, Columns<V>{rows.rows, count}, terms, table.as<S>());
+  launch_pdl(column_totals<S, Take>,
+             {dim3(static_cast<unsigned>(ceil_div(count, kTotalColumns))),
+              dim3(kTotalColumns, kTotalLines), 0, context.stream},
+             count, lines, static_cast<const S*>(table.as<S>()), of);
+}
+
+// The moments of columns for `make`(a type's tag), whose take() gets them.
+template <class Make>
+void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make) {
+  const Context context(x);
+  with_columns(rows, x, x, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+    using S = Computed<T>;
+    const auto of = make(TypeTag<S>{});
+    total<S, V>(
+        context, rows, MomentTerms<T, V>{at<const T>(x), {}},
+        MomentTotals<T, S, std::remove_const_t<decltype(of)>>{rows.rows, at<const T>(x), of});
+  });
+}
+
+// f(a constant) for what `relu` is.
+template <class F>
+void with_relu(bool relu, const F& f) {
+  relu ? f(std::true_type()) : f(std::false_type());
+}
+
 }  // namespace
 
-void normalize_by_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
-                          const Tensor& bias, const Tensor& mean, const Tensor& rstd,
-                          const Tensor& out) {
+void normalize_by_columns(const NormalizedRows& rows, bool relu, const Tensor& x,
+                          const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                          const Tensor& rstd, const Tensor& out) {
   const Context context(out);
   with_columns(rows, x, out, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
     using S = Computed<T>;
-    launch_pdl(normalize_columns<T, S, V>, config_of(context, rows, V, kBlocks),
-               Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
-               at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd),
-               at<T>(out));
+    with_relu(relu, [&](auto with) {
+      launch_pdl(normalize_columns<T, S, V, with>, config_of(context, rows, V, kBlocks),
+                 Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
+                 lists_of<S>(weight, bias, mean, rstd), at<T>(out));
+    });
   });
 }
 
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                         const Tensor& variance) {
-  const Context context(x);
-  with_columns(rows, x, x, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-    using S = Computed<T>;
-    const auto config = config_of(context, rows, V, kBlocksOfSums);
-    const int count = static_cast<int>(rows.length);
-    const Scratch table(sizeof(S) * 2 * config.grid.y * static_cast<size_t>(count));
-    launch_pdl(column_sums<MomentTerms<T, V>, S, V>, config, Columns<V>{rows.rows, count},
-               MomentTerms<T, V>{at<const T>(x), {}}, table.as<S>());
-    launch_pdl(column_moments<T, S>,
-               {dim3(static_cast<unsigned>(ceil_div(count, 32))), dim3(32, 8), 0, context.stream},
-               rows.rows, count, static_cast<int>(config.grid.y), at<const T>(x),
-               static_cast<const S*>(table.as<S>()), at<S>(mean), at<S>(variance));
+  total_moments(rows, x, [&]<class S>(TypeTag<S>) {
+    return GivenMoments<S>{at<S>(mean), at<S>(variance)};
   });
 }
 
-void sums_of_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                     const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
+                           const Tensor& running_mean, const Tensor& running_var,
+                           const Tensor& count, const Tensor& mean, const Tensor& rstd) {
+  total_moments(rows, x, [&]<class S>(TypeTag<S>) {
+    return batch_statistics_of<S>(rows, eps, momentum, running_mean, running_var, count, mean,
+                                  rstd);
+  });
+}
+
+void sums_of_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias) {
   const Context context(x);
   with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
     using S = Computed<T>;
-    const auto config = config_of(context, rows, V, kBlocksOfSums);
-    const Tensor table =
-        raw::empty({2, int64_t{config.grid.y}, rows.length}, sums.scalar_type(), sums.device());
-    const GradTerms<T, V> terms = {
-        at<const T>(grad), at<const T>(x), at<const S>(mean), at<const S>(rstd), {}, {}};
-    launch_pdl(column_sums<GradTerms<T, V>, S, V>, config,
-               Columns<V>{rows.rows, static_cast<int>(rows.length)}, terms, at<S>(table));
-    backend(x).reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+    with_relu(relu, [&](auto with) {
+      total<S, V>(context, rows,
+                  GradTerms<T, V, with>{
+                      at<const T>(grad), at<const T>(x), lists_of<S>(weight, bias, mean, rstd), {}},
+                  GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
+    });
   });
 }
 
-void grad_by_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                     const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                     const Tensor& sums, const Tensor& out) {
+void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
+                     const Tensor& out) {
   const Context context(out);
   with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
     using S = Computed<T>;
-    launch_pdl(column_grads<T, S, V>, config_of(context, rows, V, kBlocks),
-               Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
-               at<const T>(x), at<const S>(weight), at<const S>(mean), at<const S>(rstd),
-               at<const S>(sums), at<T>(out));
+    with_relu(relu, [&](auto with) {
+      launch_pdl(column_grads<T, S, V, with>, config_of(context, rows, V, kBlocks),
+                 Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
+                 at<const T>(x), lists_of<S>(weight, bias, mean, rstd), at<const S>(of_weight),
+                 at<const S>(of_bias), at<T>(out));
+    });
   });
 }
 

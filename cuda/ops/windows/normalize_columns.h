@@ -6,16 +6,22 @@
 
 namespace gradus::cuda {
 
-// x, grad and out are of any floating type; all others of the one that it is computed in.
-void normalize_by_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
-                          const Tensor& bias, const Tensor& mean, const Tensor& rstd,
-                          const Tensor& out);
+// x, grad and out are of any floating type; all others of the one that it is computed in. relu: out
+// is at least 0, and grad that of such a result.
+void normalize_by_columns(const NormalizedRows& rows, bool relu, const Tensor& x,
+                          const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                          const Tensor& rstd, const Tensor& out);
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                         const Tensor& variance);
-void sums_of_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                     const Tensor& mean, const Tensor& rstd, const Tensor& sums);
-void grad_by_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                     const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                     const Tensor& sums, const Tensor& out);
+void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
+                           const Tensor& running_mean, const Tensor& running_var,
+                           const Tensor& count, const Tensor& mean, const Tensor& rstd);
+void sums_of_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias);
+void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
+                     const Tensor& out);
 
 }  // namespace gradus::cuda
