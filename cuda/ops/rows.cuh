@@ -1,7 +1,7 @@
 // Tensors as rows along one of their dimensions, for kernels that put rows in order.
 #pragma once
 
-#include "gradus/cuda/kernels/sort.cuh"
+#include "gradus/cuda/kernels/order/sort.cuh"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cuda {

@@ -1,5 +1,5 @@
 // Searches in sorted lists, and histc.
-#include "gradus/cuda/kernels/searchsorted.cuh"
+#include "gradus/cuda/kernels/order/searchsorted.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"

@@ -1,5 +1,5 @@
 // The first elements of the order along a dimension, medians, and what occurs most often.
-#include "gradus/cuda/kernels/select.cuh"
+#include "gradus/cuda/kernels/order/select.cuh"
 
 #include <bit>
 

@@ -2,7 +2,7 @@
 // compile.
 #include "gradus/cuda/kernels/rows/attention_float.cuh"
 
-#include "gradus/cuda/ops/attention.cuh"
+#include "gradus/cuda/ops/attention/attention.cuh"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/tensor/base/precision.h"
 

@@ -15,7 +15,7 @@
 // messages of those tiles.
 #pragma once
 
-#include "gradus/cuda/kernels/digits.cuh"
+#include "gradus/cuda/kernels/order/digits.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/math/sort_key.h"
 

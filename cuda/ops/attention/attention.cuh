@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/rows/attention_tiles.cuh"
-#include "gradus/cuda/ops/attention.h"
+#include "gradus/cuda/ops/attention/attention.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"

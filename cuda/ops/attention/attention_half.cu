@@ -1,7 +1,7 @@
 // Attention of half types by tensor cores: a file of its own, as it takes long to compile.
 #include "gradus/cuda/kernels/rows/attention_half.cuh"
 
-#include "gradus/cuda/ops/attention.cuh"
+#include "gradus/cuda/ops/attention/attention.cuh"
 
 namespace gradus::cuda {
 

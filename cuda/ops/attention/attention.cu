@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/ops/attention.cuh"
+#include "gradus/cuda/ops/attention/attention.cuh"
 #include "gradus/cuda/runtime/check.h"
 
 namespace gradus::cuda {

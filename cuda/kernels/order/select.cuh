@@ -11,7 +11,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/pdl.cuh"
-#include "gradus/cuda/kernels/sort.cuh"
+#include "gradus/cuda/kernels/order/sort.cuh"
 
 namespace gradus::cuda {
 
