@@ -8,6 +8,7 @@
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/indexing.h"
 
+#include "gradus/autograd/fft.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/linalg.h"
 #include "gradus/tensor/generator.h"

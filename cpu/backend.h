@@ -1,6 +1,6 @@
 // The CPU as a Backend. The file ops/NAME.cpp holds the function NAME. Exceptions: fill and arange
-// (copy.cpp), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp), ternary
-// (zip.cpp), median (select.cpp), and names with arg_ or _grad, which stand beside the name
+// (copy.cpp), fft (fft/), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp),
+// ternary (zip.cpp), median (select.cpp), and names with arg_ or _grad, which stand beside the name
 // without.
 #pragma once
 

@@ -47,6 +47,13 @@ struct Attention {
   PhiloxState state = {};  // draws for the weights, row-major in (batch, heads, queries, keys)
 };
 
+// How a tensor is transformed: each number of a dimension becomes sum(x[j] e^(-2 pi i j k / n)).
+struct FourierTransform {
+  Dims dims;             // distinct; the last one is that which is halved
+  bool inverse = false;  // e^(+2 pi i j k / n)
+  double scale = 1;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -20,8 +20,9 @@ consteval Rule rule_of(std::string_view name) {
        {"fill", "copy", "triangle", "map", "map_grad", "zip", "ternary", "where", "reduce", "norm",
         "variance", "add_offsets"})
     if (name == each) return Rule::lift;
-  for (const std::string_view each : {"cat", "softmax", "softmax_grad", "arg_reduce", "scan",
-                                      "arg_scan", "sort", "median", "mode", "gather", "scatter"})
+  for (const std::string_view each :
+       {"cat", "softmax", "softmax_grad", "arg_reduce", "scan", "arg_scan", "sort", "median",
+        "mode", "gather", "scatter", "fft"})
     if (name == each) return Rule::shift;
   for (const std::string_view each : {"random", "random_map", "count"})
     if (name == each) return Rule::draw;
@@ -67,6 +68,12 @@ Tensors changed(const ArrayRef<Tensor>& list, int64_t, F f) {
 template <class F>
 int64_t changed(const int64_t& dim, int64_t shift, F) {
   return dim + shift;
+}
+template <class F>
+FourierTransform changed(const FourierTransform& how, int64_t shift, F) {
+  FourierTransform out = how;
+  for (int64_t& dim : out.dims) dim += shift;
+  return out;
 }
 template <class T, class F>
 const T& changed(const T& x, int64_t, F) {
