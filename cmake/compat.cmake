@@ -11,7 +11,7 @@ set(names
   torch/data/datasets/base torch/data/datasets/chunk torch/data/datasets/map torch/data/datasets/shared torch/data/datasets/stateful
   torch/data/datasets/tensor torch/data/detail/data_shuttle torch/data/detail/queue torch/data/detail/sequencers torch/data/example
   torch/data/iterator torch/data/samplers torch/data/transforms torch/data/transforms/base torch/data/transforms/collate
-  torch/data/transforms/lambda torch/data/transforms/stack torch/data/transforms/tensor torch/data/worker_exception torch/enum torch/linalg torch/nn
+  torch/data/transforms/lambda torch/data/transforms/stack torch/data/transforms/tensor torch/data/worker_exception torch/enum torch/fft torch/linalg torch/nn
   torch/optim torch/ordered_dict torch/script torch/serialize torch/special torch/types torch/utils
   torch/csrc/autograd/autograd torch/csrc/autograd/custom_function torch/csrc/autograd/function
   torch/csrc/autograd/grad_mode torch/csrc/autograd/variable torch/nn/cloneable torch/nn/functional torch/nn/init

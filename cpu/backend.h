@@ -1,7 +1,7 @@
 // The CPU as a Backend. The file ops/NAME.cpp holds the function NAME. Exceptions: fill and arange
-// (copy.cpp), fft (fft/), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp),
-// ternary (zip.cpp), median (select.cpp), and names with arg_ or _grad, which stand beside the name
-// without.
+// (copy.cpp), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp), ternary
+// (zip.cpp), median (select.cpp), those of cpu/convolution, cpu/fft and cpu/matmul, and names with
+// arg_ or _grad, which stand beside the name without.
 #pragma once
 
 #include "gradus/tensor/backend.h"

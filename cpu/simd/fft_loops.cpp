@@ -117,7 +117,8 @@ void stage(int64_t radix, int64_t m, int64_t lanes, const T* twiddles, const T* 
   case r:        \
     return stage_of<r>(m, lanes, twiddles, roots, in, out);
     RADIX(2)
-    RADIX(3) RADIX(4) RADIX(5) RADIX(7) RADIX(8) RADIX(11) RADIX(13)
+    RADIX(3)
+    RADIX(4) RADIX(5) RADIX(7) RADIX(8) RADIX(11) RADIX(13)
 #undef RADIX
         default : return;
   }

@@ -1,5 +1,7 @@
 // The functions of torch::fft: their arguments become a shape, the dimensions and a scale for one
 // of three transforms.
+#include <utility>
+
 #include "gradus/autograd/ops/spectral/transforms.h"
 #include "gradus/tensor/factories.h"
 

@@ -40,10 +40,8 @@ const std::map<std::string, Names> below_in_folder = {
     {"tensor/base", {}},
     {"tensor/table", {"tensor/base"}},
     {"tensor/math", {"tensor/base", "tensor/table"}},
-    {"tensor",
-     {"tensor/base", "tensor/table", "tensor/math"}},  // sources: raw, batching and fused too
-    {"tensor/raw",
-     {"tensor/base", "tensor/table", "tensor/math", "tensor", "tensor/batching/level.h"}},
+    {"tensor", {"tensor/base", "tensor/table", "tensor/math"}},  // sources: raw, batching and fused too
+    {"tensor/raw", {"tensor/base", "tensor/table", "tensor/math", "tensor", "tensor/batching/level.h"}},
     {"tensor/batching", {"tensor/base", "tensor/table", "tensor", "tensor/raw"}},
     {"tensor/codegen", {"tensor/base", "tensor"}},
     {"tensor/fused", {"tensor/base", "tensor/table", "tensor", "tensor/raw", "tensor/codegen"}},
@@ -94,14 +92,14 @@ const Names umbrellas = {"cuda/cuda.h", "cuda/stub.cpp", "distributed/distribute
 const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
                    "tests",    "course",    "python", "cmake",    "scripts"};
 // Rooms whose headers are internal, all of them.
-const Names internal = {"autograd/ops",   "distributed/mpi", "distributed/nccl", "distributed/net",
-                        "tensor/codegen", "tensor/fused",    "tensor/raw",       "tensor/batching"};
+const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",
+                        "distributed/net", "tensor/codegen",  "tensor/fused",
+                        "tensor/raw",      "tensor/batching"};
 const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.
 const std::map<std::string, Names> of_library_in_course = {
-    {"course/runner",
-     {"cuda/sim/simulator.h", "cuda/sim/check/symbols.h", "cuda/sim/runtime/variables.h"}},
+    {"course/runner", {"cuda/sim/simulator.h", "cuda/sim/check/symbols.h", "cuda/sim/runtime/variables.h"}},
     {"course/test", {"cuda/sim/simulator.h"}},
 };
 const Names course_with_library = {"course/plug"};  // which may include all of it
