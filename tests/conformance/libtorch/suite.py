@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-FILES = ["any", "dataloader", "functional", "init", "module", "moduledict", "modulelist", "modules", "nn_utils", "optim",
+FILES = ["any", "dataloader", "fft", "functional", "init", "module", "moduledict", "modulelist", "modules", "nn_utils", "optim",
          "parameterdict", "parameterlist", "rnn", "sequential", "transformer"]
 # Tests that are about something else than dense tensors on a CPU, or about libtorch's insides.
 OUT_OF_SCOPE = {
