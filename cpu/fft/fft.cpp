@@ -1,6 +1,5 @@
-// fft: lines of a tensor are gathered into lanes, transformed together and stored. A long line is
-// transformed as a matrix: its columns, a product with twiddles, its rows (Bailey 1990), so that it
-// has lanes, too.
+// fft: lines of a tensor are gathered into lanes, transformed together and stored. A long line is a
+// matrix, whose columns and rows are such lanes (Bailey 1990).
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +15,7 @@ namespace {
 // Lines longer than this are matrices where their length has factors for it.
 constexpr int64_t kLongLine = 2048;
 
-// What the elements of a line are: complex; real; or complex, and the first half of a line whose
-// other elements are conjugates.
+// A line is complex or real. A half is complex, and the other elements are its conjugates.
 enum class FftForm : uint8_t { complex, real, half };
 
 // The elements of lines in memory. Strides count numbers of T, two for a complex element.
@@ -41,8 +39,7 @@ struct FftLines {
   }
 };
 
-// Lanes of a block: where the line of each begins, and which of its elements come: first, first +
-// step, ...
+// The lanes of a block: where the line of each begins. The elements of a lane are first + j step.
 template <class T>
 struct FftLanes {
   std::vector<T*> lines;
@@ -158,7 +155,7 @@ class FftPass {
     constexpr int64_t kFewElements = 4096;
     return std::max<int64_t>(1, kFewElements / elements);
   }
-  // With its parts exchanged, a transform is the inverse one.
+  // A transform whose parts are exchanged is the inverse one.
   std::array<T*, 2> turned(const std::array<T*, 2>& z) const {
     return inverse_ ? std::array<T*, 2>{z[1], z[0]} : z;
   }

@@ -13,7 +13,7 @@ namespace gradus::cpu {
 
 namespace {
 
-// What is left of n without the radixes.
+// The rest of n without the radixes.
 int64_t rough_part(int64_t n) {
   for (int radix : kFftRadixes)
     while (n % radix == 0) n /= radix;
@@ -117,7 +117,7 @@ void FftPlan<T>::run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& oth
   for (T* part : z) std::fill(part + n_ * lanes, part + m * lanes, T(0));
   convolution_->run(lanes, z, other);
   loops.multiply(m, lanes, filter_.data(), z.data());
-  // With its parts exchanged, a transform is the inverse one.
+  // A transform whose parts are exchanged is the inverse one.
   std::swap(z[0], z[1]);
   convolution_->run(lanes, z, other);
   std::swap(z[0], z[1]);

@@ -35,7 +35,7 @@ class FftPlan {
   int64_t n_;
   std::vector<Stage> stages_;
   // Bluestein: j k = (j^2 + k^2 - (k - j)^2) / 2, so that a transform is a convolution with the
-  // numbers e^(pi i j^2 / n). Their transform is `filter`; chirp holds the conjugate numbers.
+  // numbers e^(pi i j^2 / n). The filter is their transform; the chirp holds the conjugate numbers.
   std::unique_ptr<FftPlan> convolution_;
   std::vector<T> chirp_, filter_;
 };

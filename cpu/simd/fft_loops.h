@@ -23,7 +23,7 @@ struct FftLoops {
 #include <gradus_sets.def>
 };
 
-// In the order in which a length is divided by them.
+// A length is divided by them in this order.
 inline constexpr int kFftRadixes[] = {8, 4, 2, 3, 5, 7, 11, 13};
 
 }  // namespace gradus::cpu

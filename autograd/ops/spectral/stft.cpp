@@ -9,7 +9,8 @@ namespace gradus {
 
 namespace {
 
-// What stft and istft share. Errors: ValueError for sizes, Error for a window on another device.
+// The arguments that stft and istft share. Errors: ValueError for sizes, Error for a window on
+// another device.
 struct Frames {
   int64_t n_fft, hop, win;
   Tensor window;  // of n_fft elements, or undefined where all are 1

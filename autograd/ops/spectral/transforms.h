@@ -6,7 +6,7 @@
 
 namespace gradus::spectral {
 
-// As raw::fourier, fourier_half and fourier_real. x itself, or its real part, where there are no
+// raw::fourier, fourier_half and fourier_real. transform() gives x itself where there are no
 // dimensions.
 Tensor transform(const FourierTransform& how, const Tensor& x);
 Tensor transform_to_half(const FourierTransform& how, const Tensor& x);
@@ -15,7 +15,7 @@ Tensor transform_to_real(const FourierTransform& how, const Tensor& x, int64_t n
 // x in the dtype that is transformed: the default one for integers; complex where asked for.
 // Errors: TypeError for half types.
 Tensor promoted(const char* op, const Tensor& x, bool complex);
-// What a transform is multiplied by: 1, 1 / n or 1 / sqrt(n). Errors: ValueError for another norm.
+// The factor of a transform: 1, 1 / n or 1 / sqrt(n). Errors: ValueError for another norm.
 double scale_of(const char* op, std::optional<std::string_view> norm, bool forward, double n);
 
 }  // namespace gradus::spectral

@@ -66,7 +66,7 @@ struct FftKey {
   bool operator==(const FftKey&) const = default;
 };
 
-// Its work space is given to it in each call.
+// A plan gets its work space in each call.
 class CufftPlan {
  public:
   CufftPlan(const FftKey& key, const Tensor& x) {
