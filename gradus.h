@@ -33,6 +33,7 @@
 #include "gradus/data/data.h"
 #include "gradus/serialize/checkpoint.h"
 #include "gradus/serialize/checkpoints.h"
+#include "gradus/serialize/pt.h"
 #include "gradus/serialize/save.h"
 
 // Watching: metrics, progress, logs, pictures.

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <set>
 
+#include "gradus/serialize/input_file.h"
+#include "gradus/serialize/pt.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::serialize {
@@ -48,8 +50,20 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
       contents_.tensors, contents_.metadata);
 }
 
+namespace {
+// As files of torch.save do.
+bool begins_as_zip(const std::string& path) {
+  const InputFile file(path);
+  char bytes[4] = {};
+  if (file.size() >= sizeof bytes) file.read(0, bytes, sizeof bytes);
+  return std::memcmp(bytes, "PK\3\4", sizeof bytes) == 0;
+}
+}  // namespace
+
 void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
-  contents_ = std::make_shared<SafetensorsContents>(load_file(path, device.value_or(Device(kCPU))));
+  const Device to = device.value_or(Device(kCPU));
+  contents_ = std::make_shared<SafetensorsContents>(begins_as_zip(path) ? load_pt(path, to)
+                                                                        : load_file(path, to));
   source_ = path;
 }
 

@@ -1,5 +1,5 @@
 // Archives: what save() fills and load() reads, with libtorch's names. An archive on disk is a
-// safetensors file. PyTorch's own files are zip files, which gradus cannot read.
+// safetensors file. load_from(path) reads PyTorch's .pt files, too (serialize/pt.h).
 #pragma once
 
 #include <iosfwd>
@@ -49,7 +49,7 @@ class InputArchive {
   InputArchive& operator=(InputArchive&&) = default;
 
   // The tensors are read at once, to the CPU unless a device is given.
-  // Errors: as load_file; Error where the stream fails.
+  // Errors: as load_file and load_pt; Error where the stream fails.
   void load_from(const std::string& path, std::optional<Device> device = std::nullopt);
   // Reads to the end of the stream.
   void load_from(std::istream& stream, std::optional<Device> device = std::nullopt);

@@ -2,6 +2,7 @@
 #include "gradus/serialize/input_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,15 @@ void InputFile::read(uint64_t position, void* bytes, size_t count) const {
                  " bytes; it was changed while it was read, load it again");
     done += static_cast<size_t>(got);
   }
+}
+
+std::shared_ptr<char> InputFile::map() const {
+  if (size_ == 0) return nullptr;
+  void* const bytes =
+      mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor_, 0);
+  check<Error>(bytes != MAP_FAILED, "load_file: ", path_,
+               ": cannot be mapped: ", std::strerror(errno), "; load it without mmap");
+  return {static_cast<char*>(bytes), [size = size_](char* begin) { munmap(begin, size); }};
 }
 
 }  // namespace gradus::serialize

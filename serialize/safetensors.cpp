@@ -43,15 +43,51 @@ void check_bools(const Tensor& x, const SafetensorsEntry& entry, const std::stri
 [[noreturn]] void refuse_format(const std::string& name, const uint8_t* bytes, uint64_t length) {
   const bool zip = std::equal(bytes, bytes + 4, "PK\3\4");
   if (zip || (bytes[0] == 0x80 && bytes[1] <= 5))
-    fail(
-        name, ": this is a ", zip ? "zip" : "pickle",
-        " file, as torch.save writes them, not a safetensors file; convert it: python3 -c \"import "
-        "torch, safetensors.torch as s; s.save_file({k: v.clone() for k, v in torch.load('IN.pt', "
-        "weights_only=True).items()}, 'OUT.safetensors')\" (a file of libtorch: "
-        "torch.jit.load('IN.pt').state_dict())");
+    fail(name, ": this is a ", zip ? "zip" : "pickle",
+         " file, as torch.save writes them, not a safetensors file; ",
+         zip ? "load it by serialize::load_pt" : "load it in Python and save it again");
   fail(name, ": the header's length is given as ", length, " bytes; at most ", kLargestHeader,
        " are read; this is not a safetensors file, give one that save_file wrote");
 }
+
+// `make` gives the tensor of an entry whose bytes begin at a position of the file.
+template <class Make>
+SafetensorsContents read_with(const ReadBytes& read, uint64_t size, const std::string& name,
+                              Device device, const Make& make) {
+  check(size >= kLengthBytes, name, ": ", size, " bytes, too few for the ", kLengthBytes,
+        " that begin a safetensors file; copy it again");
+  uint8_t bytes[kLengthBytes];
+  read(0, bytes, kLengthBytes);
+  uint64_t length = 0;
+  for (size_t b = kLengthBytes; b-- > 0;) length = length << 8 | bytes[b];
+  if (length > kLargestHeader) refuse_format(name, bytes, length);
+  check(length <= size - kLengthBytes, name, ": the header's length is given as ", length,
+        " bytes, and ", size - kLengthBytes, " follow; the file is truncated, copy it again");
+  std::string text(length, ' ');
+  if (length > 0) read(kLengthBytes, text.data(), length);
+  const uint64_t start = kLengthBytes + length;
+  SafetensorsHeader header = parse_header(text, size - start, name);
+
+  SafetensorsContents out;
+  out.metadata = std::move(header.metadata);
+  for (const SafetensorsEntry& entry : header.entries) {
+    const Tensor here = make(entry, start + entry.begin);
+    if (entry.dtype == kBool) check_bools(here, entry, name);
+    out.tensors.insert(entry.name, raw::to(here, device));
+  }
+  return out;
+}
+
+// Bytes of a mapped file, which live as long as a tensor uses them.
+class MappedStorage final : public StorageImpl {
+ public:
+  MappedStorage(std::shared_ptr<char> file, uint64_t begin, size_t nbytes)
+      : StorageImpl(file.get() + begin, nbytes, Device(kCPU)), file_(std::move(file)) {}
+  bool resizable() const override { return false; }
+
+ private:
+  std::shared_ptr<char> file_;
+};
 
 }  // namespace
 
@@ -80,29 +116,12 @@ void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
 
 SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,
                                      Device device) {
-  check(size >= kLengthBytes, name, ": ", size, " bytes, too few for the ", kLengthBytes,
-        " that begin a safetensors file; copy it again");
-  uint8_t bytes[kLengthBytes];
-  read(0, bytes, kLengthBytes);
-  uint64_t length = 0;
-  for (size_t b = kLengthBytes; b-- > 0;) length = length << 8 | bytes[b];
-  if (length > kLargestHeader) refuse_format(name, bytes, length);
-  check(length <= size - kLengthBytes, name, ": the header's length is given as ", length,
-        " bytes, and ", size - kLengthBytes, " follow; the file is truncated, copy it again");
-  std::string text(length, ' ');
-  if (length > 0) read(kLengthBytes, text.data(), length);
-  const uint64_t start = kLengthBytes + length;
-  SafetensorsHeader header = parse_header(text, size - start, name);
-
-  SafetensorsContents out;
-  out.metadata = std::move(header.metadata);
-  for (const SafetensorsEntry& entry : header.entries) {
-    const Tensor here = raw::empty(entry.sizes, entry.dtype, Device(kCPU));
-    if (here.nbytes() > 0) read(start + entry.begin, here.data_ptr(), here.nbytes());
-    if (entry.dtype == kBool) check_bools(here, entry, name);
-    out.tensors.insert(entry.name, raw::to(here, device));
-  }
-  return out;
+  const auto make = [&](const SafetensorsEntry& entry, uint64_t position) {
+    const Tensor out = raw::empty(entry.sizes, entry.dtype, Device(kCPU));
+    if (out.nbytes() > 0) read(position, out.data_ptr(), out.nbytes());
+    return out;
+  };
+  return read_with(read, size, name, device, make);
 }
 
 void save_file(const NamedTensors& tensors, const std::string& path, const Metadata& metadata) {
@@ -112,11 +131,24 @@ void save_file(const NamedTensors& tensors, const std::string& path, const Metad
   file.commit();
 }
 
-SafetensorsContents load_file(const std::string& path, Device device) {
-  InputFile file(path);
-  return read_safetensors(
-      [&](uint64_t position, void* bytes, size_t count) { file.read(position, bytes, count); },
-      file.size(), "load_file: " + path, device);
+SafetensorsContents load_file(const std::string& path, Device device, bool mmap) {
+  const InputFile file(path);
+  const std::string name = "load_file: " + path;
+  const ReadBytes read = [&](uint64_t position, void* bytes, size_t count) {
+    file.read(position, bytes, count);
+  };
+  if (!mmap) return read_safetensors(read, file.size(), name, device);
+  const std::shared_ptr<char> bytes = file.map();
+  return read_with(
+      read, file.size(), name, device, [&](const SafetensorsEntry& entry, uint64_t position) {
+        const uint64_t count = entry.end - entry.begin;
+        if (count > 0 && position % element_size(entry.dtype) == 0)
+          return raw::over_storage(std::make_shared<MappedStorage>(bytes, position, count),
+                                   entry.sizes, entry.dtype);
+        const Tensor out = raw::empty(entry.sizes, entry.dtype, Device(kCPU));
+        if (count > 0) read(position, out.data_ptr(), count);
+        return out;
+      });
 }
 
 }  // namespace gradus::serialize

@@ -167,11 +167,12 @@ Tensor load_npy(const std::string& path) { return parse_npy(read_file("load_npy"
 
 std::map<std::string, Tensor> parse_npz(ArrayRef<uint8_t> file, std::string_view name) {
   std::map<std::string, Tensor> out;
+  std::vector<uint8_t> room;
   for (const ZipEntry& entry : read_zip_directory("load_npz", file, name)) {
     std::string key = entry.name;
     if (key.ends_with(".npy")) key.resize(key.size() - 4);
     const std::string place = std::string(name) + ": " + entry.name;
-    out[key] = parse_npy(read_zip_entry("load_npz", file, entry, name), place);
+    out[key] = parse_npy(zip_entry_bytes("load_npz", file, entry, name, room), place);
   }
   return out;
 }

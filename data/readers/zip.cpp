@@ -157,26 +157,25 @@ std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> 
   return entries;
 }
 
-std::vector<uint8_t> read_zip_entry(std::string_view op, ArrayRef<uint8_t> file,
-                                    const ZipEntry& entry, std::string_view name) {
+ArrayRef<uint8_t> zip_entry_bytes(std::string_view op, ArrayRef<uint8_t> file,
+                                  const ZipEntry& entry, std::string_view name,
+                                  std::vector<uint8_t>& room) {
   const ZipBytes bytes(op, file, name);
   bytes.slice(entry.header_at, kLocalSize);
   if (bytes.number(entry.header_at, 4) != kLocalMark)
     bytes.refuse("the header of ", entry.name, " is damaged");
   const uint64_t begin = entry.header_at + kLocalSize + bytes.number(entry.header_at + 26, 2) +
                          bytes.number(entry.header_at + 28, 2);
-  const ArrayRef<uint8_t> stored = bytes.slice(begin, entry.stored_size);
-  std::vector<uint8_t> out;
-  if (entry.method == 0) {
-    if (entry.size != entry.stored_size)
-      bytes.refuse(entry.name, " has ", entry.stored_size, " bytes, and ", entry.size,
-                   " are declared");
-    out.assign(stored.begin(), stored.end());
-  } else {
-    out = inflate_entry(bytes, stored, entry);
+  ArrayRef<uint8_t> out = bytes.slice(begin, entry.stored_size);
+  if (entry.method != 0) {
+    room = inflate_entry(bytes, out, entry);
+    out = room;
+  } else if (entry.size != entry.stored_size) {
+    bytes.refuse(entry.name, " has ", entry.stored_size, " bytes, and ", entry.size,
+                 " are declared");
   }
-  uLong crc = crc32_z(0, out.data(), out.size());
-  if (crc != entry.crc) bytes.refuse(entry.name, " is damaged: its checksum is another one");
+  if (crc32_z(0, out.data(), out.size()) != entry.crc)
+    bytes.refuse(entry.name, " is damaged: its checksum is another one");
   return out;
 }
 

@@ -22,9 +22,11 @@ struct ZipEntry {
 // encrypted files and other methods.
 std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> file,
                                          std::string_view name);
-// Takes no more memory than a small multiple of the data that are really there, whatever the sizes
-// say.
-std::vector<uint8_t> read_zip_entry(std::string_view op, ArrayRef<uint8_t> file,
-                                    const ZipEntry& entry, std::string_view name);
+// The bytes of a file: those of the archive, or in `room` where they are deflated. Takes no more
+// memory than a small multiple of the data that are really there, whatever the sizes say.
+// Errors: ValueError for a damaged file.
+ArrayRef<uint8_t> zip_entry_bytes(std::string_view op, ArrayRef<uint8_t> file,
+                                  const ZipEntry& entry, std::string_view name,
+                                  std::vector<uint8_t>& room);
 
 }  // namespace gradus::data

@@ -1,7 +1,10 @@
 // Safetensors files of every dtype and layout, written and read here and by Python.
 #include "gradus/serialize/safetensors.h"
 
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/random.h"
 #include "tests/support.h"
@@ -152,6 +155,99 @@ TEST(Safetensors, LoadsToADevice) {
     EXPECT_EQ(got.tensors[item.key()].device(), Device("cuda:0"));
     expect_same(got.tensors[item.key()], item.value());
   }
+}
+
+// Whether the bytes of x belong to a mapped file.
+bool is_mapped(const Tensor& x, const std::string& path) {
+  const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && begin <= address &&
+        address < end)
+      return line.find(path) != std::string::npos;
+  }
+  return false;
+}
+
+TEST(Safetensors, AMappedFileIsReadWithoutACopy) {
+  NamedTensors tensors;
+  for (const ScalarType dtype : kAll)
+    for (const Dims& sizes : {Dims{}, Dims{0}, Dims{7}, Dims{3, 1, 5}})
+      tensors.insert("x" + std::to_string(tensors.size()), with_random_bits(sizes, dtype));
+  const TemporaryFolder folder;
+  const std::string path = folder / "mapped.safetensors";
+  save_file(tensors, path, {{"k", "v"}});
+  const SafetensorsContents got = load_file(path, kCPU, true);
+  EXPECT_EQ(got.metadata, (Metadata{{"k", "v"}}));
+  EXPECT_EQ(got.tensors.keys(), tensors.keys());
+  for (const auto& item : tensors) {
+    expect_same(got.tensors[item.key()], item.value());
+    EXPECT_EQ(is_mapped(got.tensors[item.key()], path), item.value().numel() > 0);
+  }
+  EXPECT_FALSE(is_mapped(load_file(path).tensors["x2"], path));
+}
+
+TEST(Safetensors, WritesToMappedTensorsStayHere) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  NamedTensors tensors;
+  tensors.insert("x", arange(4000.0));
+  save_file(tensors, path);
+  Tensor x = load_file(path, kCPU, true).tensors["x"];  // outlives the contents
+  x.mul_(-1);
+  expect_same(x, arange(4000.0) * -1);
+  expect_same(load_file(path, kCPU, true).tensors["x"], arange(4000.0));
+  x.set_requires_grad(true);
+  (x * x).sum().backward();
+  expect_same(x.grad(), arange(4000.0) * -2);
+  expect_error<Error>([&] { x.detach().resize_({5000}); }, "resize");
+}
+
+TEST(Safetensors, AMappedFileThatIsReplacedKeepsItsTensors) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  NamedTensors tensors;
+  tensors.insert("x", arange(4000.0));
+  save_file(tensors, path);
+  const SafetensorsContents old = load_file(path, kCPU, true);
+  tensors["x"] = zeros({4000});
+  save_file(tensors, path);
+  expect_same(old.tensors["x"], arange(4000.0));
+  save_file(old.tensors, path);  // what was mapped, under the name of its file
+  expect_same(load_file(path).tensors["x"], arange(4000.0));
+  expect_same(old.tensors["x"], arange(4000.0));
+  std::filesystem::remove(path);
+  expect_same(old.tensors["x"], arange(4000.0));
+}
+
+// Another program may leave any place to the data.
+TEST(Safetensors, UnalignedTensorsOfAMappedFileAreCopied) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  const std::string header =
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F32","shape":[1],)"
+      R"("data_offsets":[1,5]}})";
+  std::ofstream(path, std::ios::binary) << static_cast<char>(header.size()) << std::string(7, '\0')
+                                        << header << std::string("\7\0\0\200\77", 5);
+  const SafetensorsContents got = load_file(path, kCPU, true);
+  expect_values(got.tensors["a"], {7});
+  expect_values(got.tensors["b"], {1});
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(got.tensors["b"].data_ptr()) % alignof(float), 0u);
+}
+
+TEST(Safetensors, AMappedFileThatIsTruncatedIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  NamedTensors tensors;
+  tensors.insert("x", arange(10.0));
+  tensors.insert("flags", tensor({true, false}));
+  save_file(tensors, path);
+  for (auto size = std::filesystem::file_size(path); size-- > 0;) {
+    std::filesystem::resize_file(path, size);
+    expect_error<ValueError>([&] { load_file(path, kCPU, true); }, path.c_str());
+  }
+  expect_error<Error>([&] { load_file(folder / "none", kCPU, true); }, "cannot be opened");
 }
 
 NamedTensors golden() {

@@ -13,7 +13,10 @@
 #include "gradus/data/readers/csv.h"
 #include "gradus/data/readers/image.h"
 #include "gradus/data/readers/npy.h"
+#include "gradus/serialize/pickle.h"
+#include "gradus/serialize/pt.h"
 #include "gradus/serialize/safetensors.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/watch/dashboard/http.h"
 
 namespace gradus::readers {
@@ -98,6 +101,27 @@ inline void read_safetensors(Bytes file) {
   }
 }
 
+// Every tensor lies within its storage.
+inline void require_tensors(const serialize::SafetensorsContents& contents) {
+  for (const auto& item : contents.tensors) {
+    const Tensor& x = item.value();
+    int64_t last = x.storage_offset();
+    for (int64_t d = 0; d < x.dim(); ++d) last += (x.size(d) - 1) * x.stride(d);
+    const auto end = static_cast<size_t>(last + 1) * x.itemsize();
+    require(x.numel() == 0 || end <= x.storage().nbytes());
+  }
+}
+inline void read_pt(Bytes file) { require_tensors(serialize::parse_pt(file, kName)); }
+// What is in a .pt file, without its checksum, and with storages that are all there.
+inline void read_pickle(Bytes file) {
+  const serialize::Pickle pickle =
+      serialize::parse_pickle(file, kName, [](const std::string&, ScalarType dtype, int64_t numel) {
+        check(numel < 1000, kName, ": no storage has so many elements");
+        return raw::empty({numel}, dtype, Device(kCPU));
+      });
+  require_tensors(serialize::flatten(pickle, file.size(), kName));
+}
+
 // What a browser asks of the dashboard. A beginning is no error, but says so.
 inline void read_http(Bytes file) {
   const watch::detail::HttpRequest request = watch::detail::parse_request(text_of(file));
@@ -120,6 +144,8 @@ inline constexpr Reader kReaders[] = {
     {"npy", ".npy", false, read_npy},
     {"npz", ".npz", false, read_npz},
     {"safetensors", ".safetensors", false, read_safetensors},
+    {"pt", ".pt", false, read_pt},
+    {"pickle", ".pkl", false, read_pickle},
     {"cifar10", ".cifar10", false, read_cifar10},
     {"cifar100", ".cifar100", false, read_cifar100},
     {"png", ".png", false, read_picture},
