@@ -51,7 +51,7 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
 }
 
 namespace {
-// As files of torch.save do.
+// torch.save writes zip archives.
 bool begins_as_zip(const std::string& path) {
   const InputFile file(path);
   char bytes[4] = {};

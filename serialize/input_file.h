@@ -19,8 +19,8 @@ class InputFile {
   uint64_t size() const { return size_; }
   // All of `count` bytes from `position` on. Errors: Error where the file fails or ends early.
   void read(uint64_t position, void* bytes, size_t count) const;
-  // The whole file as memory, whose pages are read when they are used. What is written to it stays
-  // in this process, and does not reach the file. Null for an empty file.
+  // The whole file as memory, whose pages are read when they are used. Writes stay in this
+  // process and do not reach the file. Null for an empty file.
   // REQUIRES: nobody shortens the file while the memory is in use.
   // Errors: Error where the system refuses.
   std::shared_ptr<char> map() const;

@@ -104,7 +104,7 @@ class PtArchive {
   }
 
   bool has(const std::string& entry) const { return entries_.contains(entry); }
-  // In the archive, or where it is compressed in `room`.
+  // Bytes of the archive; those of a compressed file are in `room`.
   ArrayRef<uint8_t> bytes(const std::string& entry, std::vector<uint8_t>& room) const {
     return data::zip_entry_bytes(kLoadPt, file_, entries_.at(entry), name_, room);
   }
@@ -137,7 +137,7 @@ class PtArchive {
 
 }  // namespace
 
-SafetensorsContents flatten(const Pickle& pickle, size_t pickle_bytes, std::string_view name) {
+SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name) {
   return Flattener(pickle_bytes, name).run(*pickle.root);
 }
 
@@ -155,7 +155,7 @@ SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Devi
       parse_pickle(bytes, name, [&](const std::string& key, ScalarType dtype, int64_t numel) {
         return archive.storage(key, dtype, numel, device);
       });
-  return flatten(pickle, bytes.size(), name);
+  return named_values(pickle, bytes.size(), name);
 }
 
 SafetensorsContents load_pt(const std::string& path, Device device) {

@@ -16,14 +16,13 @@ namespace gradus::serialize {
 // the file. Numbers, None, True and False become the text that Python prints. Tensors keep their
 // strides; those that shared a storage share it here. requires_grad is not read. Nothing of the
 // file is run.
-// Errors: Error where the file cannot be read; ValueError for a damaged one, and for two values of
-// one name; NotImplementedError for what is no state dict, such as a whole module, and for dtypes
-// that gradus lacks.
+// Errors: Error where the file cannot be read; ValueError for a damaged one and two values of one
+// name; NotImplementedError for a whole module, other objects and dtypes that gradus lacks.
 SafetensorsContents load_pt(const std::string& path, Device device = kCPU);
 // The same from memory; `name` stands for the file in messages.
 SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Device device = kCPU);
 
 // The values of a pickle by their joined names.
-SafetensorsContents flatten(const Pickle& pickle, size_t pickle_bytes, std::string_view name);
+SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name);
 
 }  // namespace gradus::serialize

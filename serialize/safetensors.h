@@ -27,11 +27,10 @@ void save_file(const NamedTensors& tensors, const std::string& path, const Metad
 // The header is checked against the size of the file before memory is allocated. Errors: Error
 // where the file cannot be read; ValueError that names the file and what is wrong in it;
 // NotImplementedError for a dtype that gradus lacks.
-// With mmap, tensors of the CPU are the file's pages, which the system reads when they are used,
-// and processes that load the same file share. A write to a tensor copies its page and leaves the
-// file as it is. A file that is replaced, as save_file does, leaves the tensors as they are; one
-// that is shortened or written in place does not. Tensors that are not aligned in the file are
-// copied.
+// `mmap` makes tensors of the CPU pages of the file. The system reads them when they are used, and
+// processes that load the same file share them. A write to a tensor copies its page and leaves the
+// file as it is. Tensors survive a file that is replaced, as save_file does, but not one that is
+// shortened or written in place. Tensors that are not aligned in the file are copied.
 SafetensorsContents load_file(const std::string& path, Device device = kCPU, bool mmap = false);
 
 // The same for other places than files. `write` takes all of the bytes, or throws.

@@ -40,7 +40,7 @@ SECTIONS = [
                     "data/datasets/text.h", "data/datasets/idx.h", "data/readers/csv.h", "data/readers/image.h",
                     "data/readers/npy.h", "data/transforms/*.h", "data/samplers/*.h"]),
     ("serialize", "Files. `save` and `load` are in the namespace `gradus`.",
-     ["serialize/save.h", "serialize/checkpoint.h", "serialize/checkpoints.h", "serialize/archive.h", "serialize/safetensors.h"]),
+     ["serialize/save.h", "serialize/checkpoint.h", "serialize/checkpoints.h", "serialize/archive.h", "serialize/safetensors.h", "serialize/pt.h"]),
     ("metrics", "[Watching a training](watching.md) is the guide, also for the next section.",
      ["watch/metrics/metric.h", "watch/metrics/accuracy.h", "watch/metrics/confusion_matrix.h",
       "watch/metrics/precision_recall.h", "watch/metrics/auroc.h", "watch/metrics/perplexity.h", "watch/metrics/mean.h"]),

@@ -98,7 +98,7 @@ void pickle_refused(const std::string& pickle, const std::string& why) {
                                 "some.pt", [](const std::string&, ScalarType dtype, int64_t numel) {
                                   return raw::empty({numel}, dtype, Device(kCPU));
                                 });
-    serialize::flatten(got, pickle.size(), "some.pt");
+    serialize::named_values(got, pickle.size(), "some.pt");
   };
   expect_error<E>(read, "load_pt: some.pt: ");
   expect_error<E>(read, why);

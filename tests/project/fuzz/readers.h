@@ -119,7 +119,7 @@ inline void read_pickle(Bytes file) {
         check(numel < 1000, kName, ": no storage has so many elements");
         return raw::empty({numel}, dtype, Device(kCPU));
       });
-  require_tensors(serialize::flatten(pickle, file.size(), kName));
+  require_tensors(serialize::named_values(pickle, file.size(), kName));
 }
 
 // What a browser asks of the dashboard. A beginning is no error, but says so.
