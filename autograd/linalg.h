@@ -30,6 +30,8 @@ inline TensorPair eigh(const Tensor& self, std::string_view uplo = "L") {
 inline Tensor eigvalsh(const Tensor& self, std::string_view uplo = "L") {
   return linalg_eigvalsh(self, uplo);
 }
+inline TensorPair eig(const Tensor& self) { return linalg_eig(self); }
+inline Tensor eigvals(const Tensor& self) { return linalg_eigvals(self); }
 inline TensorTriple svd(const Tensor& input, bool full_matrices = true,
                         std::optional<std::string_view> driver = std::nullopt) {
   return linalg_svd(input, full_matrices, driver);

@@ -1,5 +1,6 @@
 // factorize: LAPACK's factorizations, by the LAPACK that is a part of OpenBLAS.
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -41,6 +42,15 @@ struct Lapack {
                 Integer* iwork, Size liwork, Integer* info, size_t, size_t);
   void (*gesdd)(Text job, Size m, Size n, T* a, Size lda, T* s, T* u, Size ldu, T* vt, Size ldvt,
                 T* work, Size lwork, Integer* iwork, Integer* info, size_t);
+  void (*geev)(Text left, Text right, Size n, T* a, Size lda, T* wr, T* wi, T* vl, Size ldvl, T* vr,
+               Size ldvr, T* work, Size lwork, Integer* info, size_t, size_t);
+};
+template <class T>
+struct Lapack<std::complex<T>> {
+  using Number = std::complex<T>;
+  void (*geev)(Text left, Text right, Size n, Number* a, Size lda, Number* w, Number* vl, Size ldvl,
+               Number* vr, Size ldvr, Number* work, Size lwork, T* rwork, Integer* info, size_t,
+               size_t);
 };
 
 template <class F>
@@ -57,13 +67,18 @@ template <class T>
 const Lapack<T>& lapack(Factorization op) {
   static const Lapack<T> found = [op] {
     const auto name = [](const char* rest) {
-      return std::string(sizeof(T) == 4 ? "s" : "d") + rest;
+      constexpr bool is_real = std::is_floating_point_v<T>;
+      constexpr bool is_double = sizeof(T) == (is_real ? sizeof(double) : 2 * sizeof(double));
+      return (is_real ? is_double ? "d" : "s" : is_double ? "z" : "c") + std::string(rest);
     };
     Lapack<T> out;
-    find(op, out.potrf, name("potrf_")), find(op, out.getrf, name("getrf_"));
-    find(op, out.getrs, name("getrs_")), find(op, out.trsm, name("trsm_"));
-    find(op, out.geqrf, name("geqrf_")), find(op, out.orgqr, name("orgqr_"));
-    find(op, out.syevd, name("syevd_")), find(op, out.gesdd, name("gesdd_"));
+    find(op, out.geev, name("geev_"));
+    if constexpr (std::is_floating_point_v<T>) {
+      find(op, out.potrf, name("potrf_")), find(op, out.getrf, name("getrf_"));
+      find(op, out.getrs, name("getrs_")), find(op, out.trsm, name("trsm_"));
+      find(op, out.geqrf, name("geqrf_")), find(op, out.orgqr, name("orgqr_"));
+      find(op, out.syevd, name("syevd_")), find(op, out.gesdd, name("gesdd_"));
+    }
     return out;
   }();
   return found;
@@ -196,9 +211,52 @@ void svd(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor
   static_cast<int*>(x[4].data_ptr())[i] = static_cast<int>(info);
 }
 
+// The vectors of one matrix, or none.
 template <class T>
-void factorize_one(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x,
-                   const Lapack<T>& lapack, int64_t i) {
+struct Vectors {
+  Vectors(const Tensor& x, int64_t i)
+      : job(x.defined() ? "V" : "N"), data(x.defined() ? Batch<T>(x).at(i) : nullptr) {}
+  const char* job;
+  T* data;
+};
+
+template <class T>
+void eig(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]), values(x[1]);
+  const Vectors<T> right(x[2], i);
+  T* const real = values.at(i);
+  Integer info = 0;
+  T asked = 0;
+  const auto call = [&](T* work, const Integer& lwork) {
+    lapack.geev("N", right.job, &a.rows, a.at(i), &a.rows, real, real + a.rows, nullptr, &a.rows,
+                right.data, &a.rows, work, &lwork, &info, 1, 1);
+  };
+  call(&asked, kAsk);
+  std::vector<T> work = room(asked);
+  call(work.data(), length(work));
+  static_cast<int*>(x[3].data_ptr())[i] = static_cast<int>(info);
+}
+template <class T>
+void eig(const Lapack<std::complex<T>>& lapack, ArrayRef<Tensor> x, int64_t i) {
+  using Number = std::complex<T>;
+  const Batch<Number> a(x[0]), values(x[1]);
+  const Vectors<Number> right(x[2], i);
+  std::vector<T> real_work(2 * static_cast<size_t>(a.rows));
+  Integer info = 0;
+  Number asked = 0;
+  const auto call = [&](Number* work, const Integer& lwork) {
+    lapack.geev("N", right.job, &a.rows, a.at(i), &a.rows, values.at(i), nullptr, &a.rows,
+                right.data, &a.rows, work, &lwork, real_work.data(), &info, 1, 1);
+  };
+  call(&asked, kAsk);
+  std::vector<Number> work(room(asked.real()).size());
+  call(work.data(), length(work));
+  static_cast<int*>(x[3].data_ptr())[i] = static_cast<int>(info);
+}
+
+template <class T>
+void factorize_real(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x,
+                    const Lapack<T>& lapack, int64_t i) {
   switch (op) {
     case Factorization::cholesky:
       return cholesky(lapack, form, x, i);
@@ -214,9 +272,21 @@ void factorize_one(Factorization op, const FactorizationForm& form, ArrayRef<Ten
       return householder(lapack, x, i);
     case Factorization::eigh:
       return eigh(lapack, form, x, i);
+    case Factorization::eig:
+      return eig(lapack, x, i);
     case Factorization::svd:
       return svd(lapack, form, x, i);
   }
+}
+
+// Complex matrices have `eig` alone.
+template <class T>
+void factorize_one(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x,
+                   const Lapack<T>& lapack, int64_t i) {
+  if constexpr (std::is_floating_point_v<T>)
+    factorize_real(op, form, x, lapack, i);
+  else
+    eig(lapack, x, i);
 }
 
 // Matrices of a batch go to our threads. Where there are fewer than threads, and they are large,
@@ -241,7 +311,16 @@ void factorize_all(Factorization op, const FactorizationForm& form, ArrayRef<Ten
 }  // namespace
 
 void CpuBackend::factorize(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x) {
-  x[0].dtype() == kFloat ? factorize_all<float>(op, form, x) : factorize_all<double>(op, form, x);
+  switch (x[0].scalar_type()) {
+    case kFloat:
+      return factorize_all<float>(op, form, x);
+    case kDouble:
+      return factorize_all<double>(op, form, x);
+    case kComplexFloat:
+      return factorize_all<std::complex<float>>(op, form, x);
+    default:
+      return factorize_all<std::complex<double>>(op, form, x);
+  }
 }
 
 }  // namespace gradus::cpu

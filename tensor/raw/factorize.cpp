@@ -119,6 +119,20 @@ Eigh eigh(const Tensor& a, bool upper, bool vectors) {
   return {values, vectors ? turned(work) : Tensor(), info};
 }
 
+Eig eig(const Tensor& a, bool vectors) {
+  const Tensor work = columns_of(a), info = new_info(a);
+  const int64_t n = a.size(-1);
+  const bool pairs = !isComplexType(a.dtype());
+  const Tensor values =
+      empty(pairs ? with_sizes(a, 2, {2, n}) : with_sizes(a, 2, {n}), a.dtype(), a.device());
+  const Tensor columns = vectors ? new_columns(a, n, n) : Tensor();
+  if (work.numel() > 0)
+    factorize(Factorization::eig, {.vectors = vectors},
+              {flat(work, 2), flat(values, pairs ? 2 : 1), vectors ? flat(columns, 2) : columns,
+               flat(info, 0)});
+  return {values, vectors ? turned(columns) : Tensor(), info};
+}
+
 Svd svd(const Tensor& a, bool full, bool vectors) {
   // Backends decompose matrices with at least as many rows as columns. The rows of a are the
   // columns of its transpose, a^T = v s u^T, so a wide one needs no transposed copy.

@@ -2,8 +2,8 @@
 // once, transposed, to where its factors then lie, and results are transposed views of that.
 //
 // Matrices are the last two dimensions, those before are a batch. Every dtype is Float or Double,
-// which the caller has checked. info has the shape of the batch and is int32: 0, or LAPACK's
-// number. Nothing waits for a GPU, nothing fails at a matrix.
+// or for eig a complex one, which the caller has checked. info has the shape of the batch and is
+// int32: 0, or LAPACK's number. Nothing waits for a GPU, nothing fails at a matrix.
 #pragma once
 
 #include "gradus/tensor/raw/raw.h"
@@ -39,6 +39,13 @@ struct Eigh {
   Tensor values, vectors, info;
 };
 Eigh eigh(const Tensor& a, bool upper, bool vectors);
+
+// Eigenvalues of any square matrices, and right eigenvectors of length 1, or none. A real a gives
+// packed ones: values (..., 2, n) and pairs of columns (factorizations.h).
+struct Eig {
+  Tensor values, vectors, info;
+};
+Eig eig(const Tensor& a, bool vectors);
 
 // Singular values, descending, and their vectors, or none. full: u and vh are square.
 struct Svd {

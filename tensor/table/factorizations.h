@@ -9,7 +9,8 @@ namespace gradus {
 // Every tensor is contiguous: matrices lie in LAPACK's order, which counts columns first. So a
 // batch of (rows, columns) matrices is a tensor (batch, columns, rows), and the vectors of a batch
 // are (batch, length). All are Float or Double of one dtype, except for pivots and info, which are
-// Int. No size is 0. info (batch) is 0 where all went well, and otherwise LAPACK's number.
+// Int. `eig` takes complex dtypes, too. No size is 0. info (batch) is 0 where all went well, and
+// otherwise LAPACK's number.
 enum class Factorization : uint8_t {
   // a (n, n), info. One triangle of a becomes the factor L of a = L L^T, or U of U^T U where
   // `upper`; the other one is left as it is.
@@ -29,6 +30,12 @@ enum class Factorization : uint8_t {
   // a (n, n), values (n), info. values become the eigenvalues of the symmetric matrix whose one
   // triangle is read, ascending. a becomes the eigenvectors where `vectors`, else nobody's.
   eigh,
+  // a (n, n), values, vectors (n, n), info. values become the eigenvalues, and the columns of
+  // vectors right eigenvectors of length 1, undefined where not `vectors`. a becomes nobody's. All
+  // have the dtype of a. A complex a has values (n). A real a has values (2, n): real parts, then
+  // imaginary ones. Two conjugate values stand side by side, the positive part first; their columns
+  // are the real and the imaginary part of the first one's vector. A GPU may be waited for.
+  eig,
   // a (m, n), u (m, k), values (n), vh (n, n), info; m is at least n, and k is n or m. a = u
   // diag(values) vh, values descending. a becomes nobody's. u and vh are undefined where not
   // `vectors`.
@@ -43,7 +50,8 @@ constexpr const char* name_of(Factorization op) {
   constexpr const char* kNames[] = {"linalg.cholesky", "linalg.lu",
                                     "linalg.lu_solve", "linalg.solve_triangular",
                                     "linalg.qr",       "linalg.householder_product",
-                                    "linalg.eigh",     "linalg.svd"};
+                                    "linalg.eigh",     "linalg.eig",
+                                    "linalg.svd"};
   return kNames[static_cast<int>(op)];
 }
 

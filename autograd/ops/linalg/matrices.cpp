@@ -6,6 +6,13 @@
 
 namespace gradus::matrices {
 
+namespace {
+void check_dimensions(const char* op, const Tensor& x, const char* name) {
+  check(x.dim() >= 2, op, ": The input tensor ", name,
+        " must have at least 2 dimensions, and has shape ", x.sizes(), "; unsqueeze it");
+}
+}  // namespace
+
 const Tensor& checked(const char* op, const Tensor& x, const char* name) {
   const ScalarType dtype = x.operand(op, name).dtype();
   check<TypeError>(isFloatingType(dtype), op,
@@ -14,16 +21,19 @@ const Tensor& checked(const char* op, const Tensor& x, const char* name) {
   check<TypeError>(dtype == kFloat || dtype == kDouble, op,
                    ": Low precision dtypes not supported. Got ", TypeName{dtype}, "; convert ",
                    name, " with .to(kFloat)");
-  check(x.dim() >= 2, op, ": The input tensor ", name,
-        " must have at least 2 dimensions, and has shape ", x.sizes(), "; unsqueeze it");
+  check_dimensions(op, x, name);
   return x;
 }
 
-const Tensor& checked_square(const char* op, const Tensor& x, const char* name) {
-  checked(op, x, name);
+void check_square(const char* op, const Tensor& x, const char* name) {
+  check_dimensions(op, x, name);
   check(x.size(-1) == x.size(-2), op, ": ", name,
         " must be batches of square matrices, but they are ", x.size(-2), " by ", x.size(-1),
         " matrices; linalg_lstsq and linalg_pinv take others");
+}
+
+const Tensor& checked_square(const char* op, const Tensor& x, const char* name) {
+  check_square(op, checked(op, x, name), name);
   return x;
 }
 

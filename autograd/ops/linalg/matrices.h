@@ -9,7 +9,9 @@ namespace gradus::matrices {
 // x itself. Errors: TypeError where x is not of Float or Double, ValueError for fewer than two
 // dimensions; both in PyTorch's words.
 const Tensor& checked(const char* op, const Tensor& x, const char* name = "A");
-// The same where the matrices are square.
+// Errors: ValueError unless x holds square matrices; its dtype is not looked at.
+void check_square(const char* op, const Tensor& x, const char* name = "A");
+// `checked` where the matrices are square.
 const Tensor& checked_square(const char* op, const Tensor& x, const char* name = "A");
 // Errors: TypeError where the dtypes differ, Error where the devices do.
 void check_alike(const char* op, const Tensor& a, const char* a_name, const Tensor& b,

@@ -86,23 +86,18 @@ void load_typed(const rtc::LoadedLibrary& library, CuSolver<T>& out) {
 // Errors: Error, which names op, where it is missing.
 const SolverLibrary& solver_library(Factorization op) {
   static const SolverLibrary found = [op] {
-    const std::string needs = std::string(name_of(op)) + ": a GPU needs";
-    const rtc::LoadedLibrary library(
-        {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}, needs.c_str(),
-        "; install cuSOLVER (a part of the CUDA toolkit, NVIDIA's packages libcusolver-12-x and "
-        "-13-x, or nvidia-cusolver of pip) and set LD_LIBRARY_PATH to its folder, or compute on "
-        "the "
-        "CPU: x.cpu()");
     SolverLibrary out{};
-    library.load(out.create, "cusolverDnCreate");
-    library.load(out.destroy, "cusolverDnDestroy");
-    library.load(out.set_stream, "cusolverDnSetStream");
-    library.load(out.create_syevj, "cusolverDnCreateSyevjInfo");
-    library.load(out.destroy_syevj, "cusolverDnDestroySyevjInfo");
-    library.load(out.create_gesvdj, "cusolverDnCreateGesvdjInfo");
-    library.load(out.destroy_gesvdj, "cusolverDnDestroyGesvdjInfo");
-    load_typed(library, out.of_float);
-    load_typed(library, out.of_double);
+    load_cusolver(op, [&](const rtc::LoadedLibrary& library) {
+      library.load(out.create, "cusolverDnCreate");
+      library.load(out.destroy, "cusolverDnDestroy");
+      library.load(out.set_stream, "cusolverDnSetStream");
+      library.load(out.create_syevj, "cusolverDnCreateSyevjInfo");
+      library.load(out.destroy_syevj, "cusolverDnDestroySyevjInfo");
+      library.load(out.create_gesvdj, "cusolverDnCreateGesvdjInfo");
+      library.load(out.destroy_gesvdj, "cusolverDnDestroyGesvdjInfo");
+      load_typed(library, out.of_float);
+      load_typed(library, out.of_double);
+    });
     return out;
   }();
   return found;
@@ -192,13 +187,9 @@ class Call {
         solver_(typed()),
         uplo_(form.upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER),
         trans_(form.transposed ? CUBLAS_OP_T : CUBLAS_OP_N) {
-    thread_local std::map<int, SolverObject> handles;
     thread_local std::map<int, BlasHandle> blas_handles;
-    const int device = current_device();
-    handle_ =
-        handles.try_emplace(device, op, library_.create, library_.destroy).first->second.get();
-    blas_ = blas_handles[device].get();
-    done(library_.set_stream(handle_, stream), "cusolverDnSetStream");
+    handle_ = cusolver_handle(op, stream);
+    blas_ = blas_handles[current_device()].get();
     done(cublasSetStream(blas_, stream), "cublasSetStream");
   }
 
@@ -218,6 +209,8 @@ class Call {
         return householder();
       case Factorization::eigh:
         return eigh();
+      case Factorization::eig:
+        return;  // cusolver_eig
       case Factorization::svd:
         return svd();
     }
@@ -432,9 +425,30 @@ class Call {
 
 }  // namespace
 
+void load_cusolver(Factorization op, const std::function<void(const rtc::LoadedLibrary&)>& load) {
+  const std::string needs = std::string(name_of(op)) + ": a GPU needs";
+  load(rtc::LoadedLibrary(
+      {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}, needs.c_str(),
+      "; install cuSOLVER (a part of the CUDA toolkit, NVIDIA's packages libcusolver-12-x and "
+      "-13-x, or nvidia-cusolver of pip) and set LD_LIBRARY_PATH to its folder, or compute on the "
+      "CPU: x.cpu()"));
+}
+
+void* cusolver_handle(Factorization op, cudaStream_t stream) {
+  thread_local std::map<int, SolverObject> handles;
+  const SolverLibrary& library = solver_library(op);
+  void* const out = handles.try_emplace(current_device(), op, library.create, library.destroy)
+                        .first->second.get();
+  check<Error>(library.set_stream(out, stream) == 0, name_of(op),
+               ": cusolverDnSetStream failed; synchronize() to see an earlier error");
+  return out;
+}
+
 void cusolver_factorize(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> tensors,
                         cudaStream_t stream) {
-  if (tensors[0].dtype() == kFloat)
+  if (op == Factorization::eig)
+    cusolver_eig(form, tensors, stream);
+  else if (tensors[0].dtype() == kFloat)
     Call<float>(op, form, tensors, stream).run();
   else
     Call<double>(op, form, tensors, stream).run();

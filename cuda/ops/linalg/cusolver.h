@@ -4,6 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
+
+#include "gradus/cuda/rtc/loaded_library.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus::cuda {
@@ -12,5 +15,14 @@ namespace gradus::cuda {
 // Errors: Error where cuSOLVER is missing or fails.
 void cusolver_factorize(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> tensors,
                         cudaStream_t stream);
+
+// Does `eig` alone.
+void cusolver_eig(const FactorizationForm& form, ArrayRef<Tensor> tensors, cudaStream_t stream);
+
+// Calls load with the library.
+// Errors: Error, which names op, where it or a function is missing.
+void load_cusolver(Factorization op, const std::function<void(const rtc::LoadedLibrary&)>& load);
+// A thread has one handle for a device. Returns that of the current one, on the stream.
+void* cusolver_handle(Factorization op, cudaStream_t stream);
 
 }  // namespace gradus::cuda

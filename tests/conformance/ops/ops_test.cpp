@@ -341,10 +341,11 @@ TEST_P(Operations, SayThatAnArgumentIsUndefined) {
 }
 
 TEST(OperationSamples, ThereAreSomeForEveryPublicOperation) {
-  // Samples are of real numbers; tests/autograd/complex_test.cpp has those of complex ones, and
-  // tests/fft/pytorch_test.cpp those of the functions that begin with fft_.
+  // Samples are of real numbers. tests/autograd/complex_test.cpp, tests/linalg/eig_test.cpp and
+  // tests/fft/pytorch_test.cpp have those of complex ones, and of names that begin with fft_.
   const std::set<std::string> of_complex_numbers = {
-      "imag", "view_as_real", "view_as_complex", "complex", "polar", "stft", "istft"};
+      "imag", "view_as_real", "view_as_complex", "complex", "polar", "linalg_eig", "linalg_eigvals",
+      "stft", "istft"};
   std::set<std::string> sampled;
   for (const Family& family : families())
     for (const Sample& sample : family.samples)
