@@ -14,6 +14,11 @@ using nlohmann::json;
 
 constexpr std::string_view kMetadataKey = "__metadata__";
 
+// The format has no name for complex128: such a tensor is written as F64 with a last dimension for
+// the parts, and the metadata have an entry that says so, its name behind this.
+constexpr std::string_view kComplexMark = "gradus.complex128:";
+constexpr std::string_view kComplexMarkValue = "the last dimension is the real and imaginary parts";
+
 struct DtypeName {
   ScalarType dtype;
   std::string_view name;
@@ -214,6 +219,27 @@ void check_places(const SafetensorsHeader& header, uint64_t data_bytes, std::str
                          : "bytes were appended, copy the file again");
 }
 
+// The entry that the file has. REQUIRES: room for a dimension, which a complex tensor always has.
+SafetensorsEntry as_written(SafetensorsEntry entry) {
+  if (entry.dtype != kComplexDouble) return entry;
+  entry.dtype = kDouble;
+  entry.sizes.push_back(2);
+  return entry;
+}
+// The converse: takes the marks out of the metadata. A mark without such a tensor is text.
+void take_marks(SafetensorsHeader& header) {
+  for (SafetensorsEntry& entry : header.entries) {
+    const auto mark = header.metadata.find(std::string(kComplexMark) + entry.name);
+    const size_t rank = entry.sizes.size();
+    if (mark == header.metadata.end() || entry.dtype != kDouble || rank == 0 ||
+        entry.sizes[rank - 1] != 2)
+      continue;
+    entry.dtype = kComplexDouble;
+    entry.sizes = Dims(entry.sizes.data(), rank - 1);
+    header.metadata.erase(mark);
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view name) {
@@ -236,17 +262,22 @@ std::string write_header(const SafetensorsHeader& header) {
   const auto separate = [&] {
     if (text.size() > 1) text += ',';
   };
-  if (!header.metadata.empty()) {
+  Metadata metadata = header.metadata;
+  for (const SafetensorsEntry& entry : header.entries)
+    if (entry.dtype == kComplexDouble)
+      metadata[std::string(kComplexMark) + entry.name] = kComplexMarkValue;
+  if (!metadata.empty()) {
     text.append("\"").append(kMetadataKey).append("\":{");
     bool first = true;
-    for (const auto& [name, value] : header.metadata) {
+    for (const auto& [name, value] : metadata) {
       if (!first) text += ',';
       text += json_text(name) + ':' + json_text(value);
       first = false;
     }
     text += '}';
   }
-  for (const SafetensorsEntry& entry : header.entries) {
+  for (const SafetensorsEntry& each : header.entries) {
+    const SafetensorsEntry entry = as_written(each);
     check(entry.name != kMetadataKey, "save_file: a tensor is named ", kMetadataKey,
           ", which the format keeps for itself; give it another name");
     separate();
@@ -279,6 +310,7 @@ SafetensorsHeader parse_header(std::string_view json_text, uint64_t data_bytes,
   HeaderReader reader(file, out);
   json::sax_parse(json_text.begin(), json_text.end(), &reader);
   check_places(out, data_bytes, file);
+  take_marks(out);
   return out;
 }
 

@@ -58,6 +58,28 @@ TEST(Safetensors, EveryDtypeKeepsItsBits) {
   for (const auto& item : tensors) expect_same(got.tensors[item.key()], item.value());
 }
 
+// The format has no name for complex128: other programs read pairs, and the metadata have a mark.
+TEST(Safetensors, Complex128IsWrittenAsMarkedPairs) {
+  NamedTensors tensors;
+  const Tensor z = view_as_complex(with_random_bits({4, 5, 2}, kDouble));
+  tensors.insert("z", z.t());
+  tensors.insert("number", z[0][0]);
+  tensors.insert("none", empty({0, 3}, kComplexDouble));
+  tensors.insert("pairs", view_as_real(z));
+  std::string bytes;
+  serialize::write_safetensors(
+      [&](const void* from, size_t count) { bytes.append(static_cast<const char*>(from), count); },
+      tensors, {{"by", "me"}, {"gradus.complex128:none of them", "text"}});
+  EXPECT_NE(bytes.find(R"("z":{"dtype":"F64","shape":[5,4,2],)"), std::string::npos);
+  EXPECT_NE(bytes.find(R"("gradus.complex128:z":)"), std::string::npos);
+  const auto read = serialize::read_safetensors(
+      [&](uint64_t from, void* to, size_t count) { std::memcpy(to, bytes.data() + from, count); },
+      bytes.size(), "bytes");
+  for (const auto& item : tensors) expect_same(read.tensors[item.key()], item.value());
+  EXPECT_EQ(read.metadata,
+            (serialize::Metadata{{"by", "me"}, {"gradus.complex128:none of them", "text"}}));
+}
+
 TEST(Safetensors, AnyLayoutIsWrittenAsItReads) {
   for (int i = 0; i < 60; ++i) {
     NamedTensors tensors;
