@@ -135,8 +135,9 @@ TEST(Complex, FunctionsHaveTheirValues) {
   SAME(sqrt)
   SAME(sin)
   SAME(cos)
-  SAME(tan) SAME(asin) SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh)
-      SAME(acosh) SAME(atanh) SAME(log10) SAME(conj) SAME(abs)
+  SAME(tan)
+  SAME(asin) SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh) SAME(acosh)
+      SAME(atanh) SAME(log10) SAME(conj) SAME(abs)
 #undef SAME
           check("angle", z.angle(), [](C x) { return C(std::arg(x)); });
   check("neg", -z, [](C x) { return -x; });
@@ -171,6 +172,17 @@ TEST(Complex, PredicatesLookAtBothParts) {
   EXPECT_TRUE(isreal(tensor({C(1, 0), C(1, 1)})).equal(tensor({true, false})));
 }
 
+// As in PyTorch: from the nearer end, so that a weight of 1 gives the end itself.
+TEST(Complex, LerpGoesFromTheNearerEnd) {
+  const Tensor a = tensor({C(1, 2), C(3, -1)}), b = tensor({C(0.1, 1e9), C(-7, 0.3)});
+  EXPECT_TRUE(a.lerp(b, 1).equal(b));
+  EXPECT_TRUE(a.lerp(b, tensor({C(1, 0), C(0, 0)})).equal(stack({b[0], a[1]})));
+  expect_close(a.lerp(b, C(0, 0.25)), elements(a + (b - a) * C(0, 0.25)));
+  Tensor changed = a.clone();
+  changed.lerp_(b, 1);
+  EXPECT_TRUE(changed.equal(b));
+}
+
 TEST(Complex, Reduces) {
   const Tensor z = tensor({{C(1, 2), C(3, 4)}, {C(5, 6), C(7, -8)}});
   expect_close(z.sum(), {C(16, 4)});
@@ -179,6 +191,12 @@ TEST(Complex, Reduces) {
   expect_close(z.prod(), {C(1, 2) * C(3, 4) * C(5, 6) * C(7, -8)});
   expect_close(z.prod(0), {C(1, 2) * C(5, 6), C(3, 4) * C(7, -8)});
   expect_close(z.cumsum(1), {C(1, 2), C(4, 6), C(5, 6), C(12, -2)});
+  expect_close(z.cumprod(1), {C(1, 2), C(-5, 10), C(5, 6), C(83, 2)});
+  const Tensor many = numbers({2, 21, 3}), products = many.cumprod(1);
+  for (int64_t i = 0; i < 21; ++i)
+    expect_close(products.select(1, i), elements(many.narrow(1, 0, i + 1).prod(1)), 1e-11);
+  expect_close(tensor(C(1, 2)).cumprod(0), {C(1, 2)});
+  EXPECT_EQ(zeros({2, 0}, kComplexFloat).cumprod(1).sizes(), IntArrayRef({2, 0}));
   const double size = 1 + 4 + 9 + 16 + 25 + 36 + 49 + 64;
   expect_close(z.norm(), {std::sqrt(size)});
   expect_close(z.var(false), {size / 4 - std::norm(C(4, 1))});
@@ -260,6 +278,10 @@ TEST(Complex, DerivativesOfFunctions) {
   CHECK(x[0].prod());
   CHECK(x[0].mean(0));
   CHECK(x[0].cumsum(1));
+  CHECK(x[0].cumprod(1));
+  CHECK(x[0].lerp(x[0].conj(), C(0.2, 1)));
+  CHECK(x[0].lerp(x[0] * x[0], 0.2));
+  CHECK(x[0].lerp(x[0].conj(), x[0] / 4));
   CHECK(x[0].index_select(1, tensor({2, 0, 2})));
   CHECK(x[0].t().reshape({-1}).narrow(0, 1, 3));
   CHECK(cat({x[0], x[0].conj()}, 0));
@@ -398,6 +420,8 @@ TEST(Complex, AGpuComputesWhatTheCpuDoes) {
     check("mean", [](X x, X) { return x.mean(0); });
     check("prod", [](X x, X) { return x.prod(0); });
     check("cumsum", [](X x, X) { return x.cumsum(1); });
+    check("cumprod", [](X x, X) { return x.cumprod(1); });
+    check("lerp", [](X x, X y) { return x.lerp(y, y); });
     check("matmul", [](X x, X y) { return x.matmul(y.t()); });
     check("bmm", [](X x, X y) { return x.expand({2, -1, -1}).bmm(y.mH().expand({2, -1, -1})); });
     check("norm", [](X x, X) { return x.norm(); });
@@ -438,10 +462,9 @@ TEST(Complex, OtherRowsRefuse) {
   refuses("clamp", [&] { z.clamp(0, 1); });
   refuses("softmax", [&] { z.softmax(0); });
   refuses("nansum", [&] { z.nansum(); });
-  refuses("cumprod", [&] { z.cumprod(0); });
   refuses("logsumexp", [&] { z.logsumexp(0); });
   refuses("nan_to_num", [&] { z.nan_to_num(); });
-  refuses("lerp", [&] { z.lerp(z, 0.5); });
+  refuses("lerp", [&] { z.lerp(z.to(kComplexFloat), 0.5); });
   refuses("inverse", [&] { z.expand({2, 2}).inverse(); });
   refuses("bincount", [&] { z.bincount(); });
   try {

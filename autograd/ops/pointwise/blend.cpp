@@ -84,8 +84,9 @@ Tensor& add_product_(const char* op, const char* node, const Tensor& self, const
 
 void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
   x.operand("lerp", name);
-  check<TypeError>(x.is_floating_point() && x.dtype() == expected, "lerp: ", name, " has dtype ",
-                   x.dtype(), ", expected the floating point one of self, ", expected,
+  check<TypeError>((x.is_floating_point() || x.is_complex()) && x.dtype() == expected,
+                   "lerp: ", name, " has dtype ", x.dtype(),
+                   ", expected the floating point one of self, ", expected,
                    "; convert with .to(...)");
 }
 
@@ -164,6 +165,11 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
+  if (self.is_complex()) {
+    const Tensor across = end - self;
+    const std::complex<double> w = weight.toComplexDouble();
+    return std::abs(w) < 0.5 ? self + across * weight : end - across * Scalar(1.0 - w);
+  }
   const Tensor out = raw::ternary(TernaryOp::lerp, self, end, weight);
   if (recording(self, end))
     record(
@@ -178,6 +184,10 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
   check_lerp("weight", weight, self.dtype());
+  if (self.is_complex()) {
+    const Tensor across = end - self;
+    return where(weight.abs() < 0.5, self + across * weight, end - across * (1 - weight));
+  }
   const Tensor out = raw::ternary(TernaryOp::lerp, self, end, weight);
   if (recording(self, end, weight))
     record("LerpBackward1", out, {self, end, weight}, {self, end, weight},

@@ -36,6 +36,16 @@ Tensor recurrence(const Tensor& g, const Tensor& f, int64_t dim) {
   return stack({even, odd}, dim + 1).flatten(dim, dim + 1);
 }
 
+// The products of complex numbers: each round doubles how many neighbours an element is of.
+Tensor complex_products(const Tensor& x, int64_t dim) {
+  const NoGradGuard guard;
+  Tensor out = x.clone();
+  const int64_t d = wrap_dim("cumprod", dim, x), n = x.dim() == 0 ? 1 : x.size(d);
+  for (int64_t reach = 1; reach < n; reach *= 2)
+    out = cat({head(out, d, reach), out.narrow(d, reach, n - reach) * head(out, d, n - reach)}, d);
+  return out;
+}
+
 // Lists with a dimension to go along, for the derivatives of scans.
 struct Lists {
   Dims sizes;
@@ -63,14 +73,15 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(cumprod, self, dim, dtype);
   const Tensor x = dtype ? self.to(*dtype) : self;
-  Tensor out = raw::scan(ScanOp::cumprod, x, dim, dtype);
+  Tensor out =
+      x.is_complex() ? complex_products(x, dim) : raw::scan(ScanOp::cumprod, x, dim, dtype);
   if (recording(x) && is_differentiable(out.dtype()))
     record("CumprodBackward0", out, {x}, {x, out},
            [as = Lists("cumprod", x, dim)](Node& n, const Tensor& grad) -> Tensors {
              if (grad.numel() == 0) return {grad};
              // dy[k] / dx[i] is the product of what stands before i and what stands from i + 1 to
              // k.
-             const Tensor list = as.enter(n.saved(0)), y = as.enter(n.saved(1));
+             const Tensor list = as.enter(n.saved(0).conj()), y = as.enter(n.saved(1).conj());
              const int64_t d = as.dim, last = list.size(d) - 1;
              const Tensor before = cat({ones_like(head(list, d, 1)), head(y, d, last)}, d);
              return {as.leave(before * recurrence(as.enter(grad), moved_up(list, d, 0), d))};
