@@ -3,16 +3,13 @@
 
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk/walk.h"
-#include "gradus/tensor/math/complex.h"
-#include "gradus/tensor/math/elementwise.h"
+#include "gradus/tensor/math/complex_rows.h"
 #include "gradus/tensor/raw/operand.h"
-#include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cpu {
 
 namespace {
 
-using scalar::ComplexNumber;
 constexpr int64_t kComplexGrain = kGrain / 8;
 
 template <int N>
@@ -58,40 +55,21 @@ void run_complex(ComplexRun<N> run, const std::array<const Tensor*, N>& tensors)
   });
 }
 
-template <class Row>
-[[noreturn]] void refuse_complex(ScalarType dtype) {
-  fail<TypeError>(Row::name, ": not implemented for '", TypeName{dtype},
-                  "'; compute with real() and imag()");
-}
-
 }  // namespace
 
 void map_complex(UnaryOp op, const Tensor& x, const Tensor& out) {
-  visit_op(op, [&](auto row) {
-    using Row = scalar::Unary<row.value>;
-    if constexpr (!Row::complex_numbers || Row::gives_bool)
-      refuse_complex<Row>(x.scalar_type());
-    else
-      visit_complex(Row::name, x.scalar_type(), [&]<class T>(TypeTag<T>) {
-        using Number = ComplexNumber<T>;
-        run_complex<2>(map_complex_run<Row, Number, Number>, {&out, &x});
-      });
-  });
+  visit_complex_row(op, x.scalar_type(),
+                    [&]<class Out, class T>(auto row, TypeTag<Out>, TypeTag<T>) {
+                      run_complex<2>(map_complex_run<scalar::Unary<row.value>, Out, T>, {&out, &x});
+                    });
 }
 
 void zip_complex(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const Tensor &a = *x.tensor, &b = *y.tensor;
-  visit_op(op, [&](auto row) {
-    using Row = scalar::Binary<row.value>;
-    if constexpr (!Row::complex_numbers)
-      refuse_complex<Row>(a.scalar_type());
-    else
-      visit_complex(Row::name, a.scalar_type(), [&]<class T>(TypeTag<T>) {
-        using Number = ComplexNumber<T>;
-        using Out = std::conditional_t<Row::gives_bool, bool, Number>;
-        run_complex<3>(zip_complex_run<Row, Out, Number>, {&out, &a, &b});
+  visit_complex_row(
+      op, a.scalar_type(), [&]<class Out, class T>(auto row, TypeTag<Out>, TypeTag<T>) {
+        run_complex<3>(zip_complex_run<scalar::Binary<row.value>, Out, T>, {&out, &a, &b});
       });
-  });
 }
 
 }  // namespace gradus::cpu
