@@ -2,11 +2,13 @@
 //
 //   x.index({0, Slice(1, None, 2), "...", mask})      // Python: x[0, 1::2, ..., mask]
 //   x.index_put_({Slice(), index}, 1)                 // Python: x[:, index] = 1
+//   y = x.at({Slice(), index}).set(1)                 // JAX: y = x.at[:, index].set(1)
 #pragma once
 
 #include <concepts>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "gradus/tensor/tensor.h"
 
@@ -83,6 +85,30 @@ class TensorIndex {
   gradus::Tensor tensor_;
 };
 
+// A part of a tensor, from Tensor::at. The tensor stays as it is, and gradients go to it and to the
+// values. Errors: those of index and index_put.
+class Part {
+ public:
+  Part(const gradus::Tensor& whole, ArrayRef<TensorIndex> indices)
+      : whole_(whole.operand("at")), indices_(indices.begin(), indices.end()) {}
+
+  gradus::Tensor get() const { return whole_.index(indices_); }
+  // A copy of the tensor in which the part has these values, or they are added to it. Where an
+  // element is named twice, the last value is set, and all are added.
+  gradus::Tensor set(const gradus::Tensor& values) const {
+    return whole_.index_put(indices_, values);
+  }
+  gradus::Tensor set(const Scalar& value) const { return whole_.index_put(indices_, value); }
+  gradus::Tensor add(const gradus::Tensor& values) const {
+    return whole_.index_put(indices_, values, true);
+  }
+  gradus::Tensor add(const Scalar& value) const { return whole_.index_put(indices_, value, true); }
+
+ private:
+  gradus::Tensor whole_;
+  std::vector<TensorIndex> indices_;
+};
+
 // 1:5:2, None, ..., and so on.
 std::ostream& operator<<(std::ostream& out, const Slice& slice);
 std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
@@ -90,3 +116,9 @@ std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
 std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices);
 
 }  // namespace gradus::indexing
+
+namespace gradus {
+inline indexing::Part Tensor::at(ArrayRef<indexing::TensorIndex> indices) const {
+  return {*this, indices};
+}
+}  // namespace gradus

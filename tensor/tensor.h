@@ -35,7 +35,8 @@ class DeprecatedTypeProperties;
 class Node;
 namespace indexing {
 class TensorIndex;  // tensor/indexing.h
-}
+class Part;
+}  // namespace indexing
 
 // Arguments after others: nothing, or a comma and the list.
 #define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
@@ -226,8 +227,7 @@ class Tensor {
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
                 bool create_graph = false, std::optional<TensorList> inputs = std::nullopt) const;
-  // The same memory, outside the graph. data(), variable_data() and
-  // tensor_data() count as detach() does.
+  // The same memory, outside the graph. data(), variable_data(), tensor_data() count as detach().
   Tensor detach() const;
   Tensor& detach_() const;
   Tensor data() const { return detach(); }
@@ -319,6 +319,7 @@ class Tensor {
   // Errors: IndexError unless the index is a whole number.
   Tensor operator[](const Scalar& index) const;
   Tensor operator[](const Tensor& index) const;
+  indexing::Part at(ArrayRef<indexing::TensorIndex> indices) const;  // tensor/indexing.h
 
   // --- Changes of the shape in place; the elements stay where they are
   Tensor& squeeze_() const;

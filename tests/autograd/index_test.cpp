@@ -164,6 +164,27 @@ TEST(Index, PutWritesWhereIndexReads) {
   }
 }
 
+TEST(Index, AtChangesACopy) {
+  const Tensor x = arange(12, kDouble).view({3, 4}).requires_grad_();
+  const Tensor y = tensor({7., 8., 9.}, kDouble).requires_grad_();
+  const auto part = x.at({Slice(), 1});
+  EXPECT_TRUE(part.get().equal(x.select(1, 1)));
+  const Tensor set = part.set(y), added = part.add(2 * y);
+  expect_values(x, to_vector(arange(12, kDouble)));
+  expect_values(set, {0, 7, 2, 3, 4, 8, 6, 7, 8, 9, 10, 11});
+  expect_values(added, {0, 15, 2, 3, 4, 21, 6, 7, 8, 27, 10, 11});
+  (set * set).sum().backward();
+  expect_values(x.grad(), {0, 0, 4, 6, 8, 0, 12, 14, 16, 0, 20, 22});
+  expect_values(y.grad(), {14, 16, 18});
+  const Tensor of_y = autograd::grad({added.sum()}, {y})[0];
+  expect_values(of_y, {2, 2, 2});
+  expect_values(x.at({1}).set(5).detach()[1], {5, 5, 5, 5});
+  expect_values(x.at({tensor({0, 0}), 3}).add(1).select(1, 3), {5, 7, 11});
+  expect_values(x.at({x > 9}).set(-1).detach()[2], {8, 9, -1, -1});
+  expect_error<ValueError>([&] { x.at({0}).set(y); }, "The size of tensor a (4)");
+  expect_error<Error>([&] { Tensor().at({0}); }, "at");
+}
+
 // --- Views and assignments
 
 TEST(Index, OfBasicIndicesIsAView) {
