@@ -77,6 +77,18 @@ Generator Generator::clone() const {
   return copy;
 }
 
+std::vector<Generator> Generator::split(int64_t num) {
+  check(num >= 0, "Generator::split: num is ", num, ", expected a number of generators");
+  const PhiloxState drawn = take(num * philox::kElementsPerBlock);  // a block for each
+  std::vector<Generator> out;
+  for (int64_t i = 0; i < num; ++i) {
+    const uint64_t block = drawn.offset + static_cast<uint64_t>(i);
+    out.push_back(clone());
+    out.back().set_current_seed(philox::words(drawn.seed, block, 0).joined());
+  }
+  return out;
+}
+
 namespace {
 // One for the CPU, one for each index a CUDA device can have.
 std::vector<Generator>& generators() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "gradus/tensor/base/device.h"
 
@@ -60,6 +61,10 @@ class Generator {
   void set_state(const Tensor& state);
   // A generator of its own in the same state.
   Generator clone() const;
+  // `num` generators of this device with seeds of their own, drawn from this one: the same ones for
+  // the same state, and others at the next call (JAX's split of a key). Errors: ValueError where
+  // num is negative.
+  std::vector<Generator> split(int64_t num = 2);
   // Lock it to keep several calls together.
   std::mutex& mutex() { return impl().mutex_; }
   friend bool operator==(const Generator&, const Generator&) = default;

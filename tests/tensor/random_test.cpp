@@ -277,6 +277,32 @@ TEST(GeneratorObjects, HaveStreamsOfTheirOwn) {
   EXPECT_NE(a.seed(), 8u);
 }
 
+TEST(GeneratorObjects, SplitIntoOthersByTheirState) {
+  Generator a = detail::createCPUGenerator(5), b = a.clone();
+  const auto first = a.split(3), same = b.split(3), next = a.split(3);
+  ASSERT_EQ(first.size(), 3u);
+  std::vector<uint64_t> seeds;
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(first[i].device(), a.device());
+    EXPECT_TRUE(equal(rand({5}, first[i]), rand({5}, same[i])));
+    for (const Generator& each : {first[i], next[i]}) seeds.push_back(each.current_seed());
+  }
+  EXPECT_TRUE(equal(rand({5}, a), [&] {
+    b.split(3);
+    return rand({5}, b);
+  }()));
+  std::ranges::sort(seeds);
+  EXPECT_EQ(std::ranges::adjacent_find(seeds), seeds.end());  // all differ
+  EXPECT_EQ(a.split().size(), 2u);
+  EXPECT_TRUE(a.split(0).empty());
+  // What one draws says nothing about the other.
+  auto pair = a.split();
+  const Tensor x = randn({20000}, pair[0], kDouble), y = randn({20000}, pair[1], kDouble);
+  EXPECT_LT(std::abs((x * y).mean().item<double>()), 5 / std::sqrt(20000.));
+  expect_error<ValueError>([&] { a.split(-1); }, "Generator::split: num is -1");
+  EXPECT_EQ(make_generator<CUDAGeneratorImpl>(0).split()[1].device(), Device(kCUDA, 0));
+}
+
 TEST(GeneratorObjects, RefuseWhatDoesNotFit) {
   const Generator none;
   EXPECT_FALSE(none.defined());
