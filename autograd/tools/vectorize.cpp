@@ -13,11 +13,15 @@ namespace gradus {
 
 using detail::ScalarFunction;
 
-struct Vectorized::State {
+// The function for one dtype.
+struct Vectorized::Version {
   ScalarFunction function;
   std::vector<Vectorized> gradients;  // by parameter; none where there is no gradient
-  std::once_flag made;
-  std::optional<cuda::ElementwiseKernel> kernel;  // from its first use on a GPU on
+  mutable std::once_flag made;
+  mutable std::optional<cuda::ElementwiseKernel> kernel;  // from its first use on a GPU on
+};
+struct Vectorized::State {
+  std::vector<std::unique_ptr<Version>> versions;
 };
 
 namespace {
@@ -36,72 +40,147 @@ cuda::ElementwiseKernel kernel_of(const ScalarFunction& f) {
       cuda::Source("__device__ __forceinline__ auto scalar" + f.text, f.file.c_str(), f.line));
 }
 
-Tensor on_cpu(const ScalarFunction& f, const Tensors& inputs) {
+Dims common_shape(const Tensors& inputs) {
   Dims shape;
   for (const Tensor& each : inputs) shape = broadcast_shapes("vectorize", shape, each.sizes());
-  const Tensor out = raw::empty(shape, f.result, kCPU, "vectorize");
+  return shape;
+}
+
+void run_on_cpu(const ScalarFunction& f, const Tensors& inputs, const Tensor& out) {
+  Tensors all = inputs;
+  all.push_back(out);
   std::vector<Dims> strides;
-  for (const Tensor& each : inputs)
-    strides.push_back(broadcast_strides("vectorize", each.sizes(), each.strides(), shape));
-  strides.push_back(out.impl().strides);
+  for (const Tensor& each : all)
+    strides.push_back(broadcast_strides("vectorize", each.sizes(), each.strides(), out.sizes()));
   constexpr int64_t kPart = 16384;
-  detail::for_rows(shape, strides, kPart,
+  detail::for_rows(out.impl().sizes, strides, kPart,
                    [&](int64_t length, const int64_t* offsets, const int64_t* steps) {
-                     const auto address = [&](const Tensor& x, size_t k) -> void* {
-                       return static_cast<char*>(x.data_ptr()) + offsets[k] * x.element_size();
-                     };
-                     std::vector<void*> in(inputs.size());
-                     for (size_t k = 0; k < in.size(); ++k) in[k] = address(inputs[k], k);
-                     f.row(length, address(out, in.size()), 1, in.data(), steps);
+                     std::vector<void*> at(all.size());
+                     for (size_t k = 0; k < all.size(); ++k)
+                       at[k] = static_cast<char*>(all[k].data_ptr()) +
+                               offsets[k] * all[k].element_size();
+                     f.row(length, at.back(), steps[inputs.size()], at.data(), steps);
                    });
-  return out;
+}
+
+void check_result(const ScalarFunction& f, const Tensors& inputs, const Tensor& out) {
+  check<Error>(!recording(ArrayRef<Tensor>(inputs)) && !recording(out),
+               "vectorize: a result that is given does not support automatic differentiation, but "
+               "a tensor requires grad; use the result that is returned, or a NoGradGuard");
+  check<TypeError>(out.scalar_type() == f.result, "vectorize: the result that is given is of ",
+                   short_name(out.scalar_type()), "; expected ", short_name(f.result));
+  const Dims shape = common_shape(inputs);
+  check(out.sizes() == IntArrayRef(shape), "vectorize: the result that is given has shape ",
+        out.sizes(), "; expected ", IntArrayRef(shape), ", what the arguments broadcast to");
+  for (int64_t d = 0; d < out.dim(); ++d)
+    check(out.size(d) < 2 || out.stride(d) != 0,
+          "vectorize: the result that is given has several elements in one place, as an expanded "
+          "tensor; give a tensor of its own");
+}
+
+// Whether out shares memory with an input otherwise than element on element.
+bool lies_across(const Tensors& inputs, const Tensor& out) {
+  for (const Tensor& x : inputs)
+    if (x.is_alias_of(out) &&
+        !(x.data_ptr() == out.data_ptr() && x.sizes() == out.sizes() &&
+          x.strides() == out.strides() && x.scalar_type() == out.scalar_type()))
+      return true;
+  return false;
 }
 
 }  // namespace
 
-Vectorized::Vectorized(ScalarFunction function) : state_(std::make_shared<State>()) {
-  check(!function.parameters.empty(), "vectorize: the function has no parameter; give it one");
-  state_->function = std::move(function);
+Vectorized::Vectorized(ScalarFunction function) : Vectorized(Functions{std::move(function)}) {}
+
+Vectorized::Vectorized(Functions functions, const std::vector<Functions>& gradients)
+    : state_(std::make_shared<State>()) {
+  for (size_t v = 0; v < functions.size(); ++v) {
+    ScalarFunction& f = functions[v];
+    check(!f.parameters.empty(), "vectorize: the function has no parameter; give it one");
+    auto& version = *state_->versions.emplace_back(std::make_unique<Version>());
+    if (!gradients.empty()) {
+      const Functions& given = gradients[v];
+      std::vector<ScalarType> expected = f.parameters;
+      check<TypeError>(given.size() == expected.size(), "with_gradient: got ", given.size(),
+                       " functions for ", expected.size(), " parameters; give one for each");
+      expected.push_back(f.result);
+      for (size_t i = 0; i < given.size(); ++i) {
+        check<TypeError>(given[i].parameters == expected && given[i].result == f.parameters[i],
+                         "with_gradient: function ", i + 1,
+                         " has other types than expected: the parameters, the gradient of the "
+                         "result, and returned the type of parameter ",
+                         i + 1, "; say what it returns by ->");
+        version.gradients.emplace_back(given[i]);
+      }
+    }
+    version.function = std::move(f);
+  }
 }
 
-Vectorized Vectorized::with_gradients(std::vector<ScalarFunction> gradients) const {
-  const ScalarFunction& f = state_->function;
-  std::vector<ScalarType> expected = f.parameters;
-  check<TypeError>(gradients.size() == expected.size(), "with_gradient: got ", gradients.size(),
-                   " functions for ", expected.size(), " parameters; give one for each");
-  expected.push_back(f.result);
-  Vectorized out(f);
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    check<TypeError>(gradients[i].parameters == expected && gradients[i].result == f.parameters[i],
-                     "with_gradient: function ", i + 1,
-                     " has other types than expected: the "
-                     "parameters, the gradient of the result, and returned the type of parameter ",
-                     i + 1, "; say what it returns by ->");
-    out.state_->gradients.emplace_back(std::move(gradients[i]));
-  }
+Vectorized::Functions Vectorized::functions() const {
+  Functions out;
+  for (const auto& version : state_->versions) out.push_back(version->function);
   return out;
+}
+
+const Vectorized::Version& Vectorized::version_for(ArrayRef<cuda::Argument> arguments) const {
+  const auto& versions = state_->versions;
+  if (versions.size() == 1) return *versions[0];
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Tensor* const x = arguments[i].tensor();
+    if (!x || !x->defined()) continue;
+    std::string names;
+    for (const auto& version : versions) {
+      const ScalarType dtype = version->function.parameters[0];
+      if (dtype == x->scalar_type()) return *version;
+      names += (names.empty() ? "" : ", ") + std::string(short_name(dtype));
+    }
+    fail<TypeError>("vectorize: argument ", i + 1, " is a tensor of ", short_name(x->scalar_type()),
+                    "; expected one of ", names,
+                    "; convert it with .to(), or name its type in vectorize<...>");
+  }
+  return *versions[0];
 }
 
 Tensor Vectorized::call(ArrayRef<cuda::Argument> arguments) const {
-  const ScalarFunction& f = state_->function;
-  detail::check_count("vectorize", f.parameters.size(), arguments.size());
+  const Version& version = version_for(arguments);
+  const ScalarFunction& f = version.function;
+  const bool given = arguments.size() == f.parameters.size() + 1 && arguments.back().tensor();
+  detail::check_count("vectorize", f.parameters.size(), arguments.size() - given);
   const Device device = detail::common_device("vectorize", arguments);
   Tensors inputs;
-  for (size_t i = 0; i < arguments.size(); ++i)
+  for (size_t i = 0; i < f.parameters.size(); ++i)
     inputs.push_back(detail::tensor_of("vectorize", arguments[i], f.parameters[i], i));
-  const bool records = detail::records_own("vectorize", inputs, !state_->gradients.empty());
-  const Tensor out = [&] {
+  Tensor result;
+  if (given) {
+    result = arguments.back().tensor()->operand("vectorize", "the result");
+    check_result(f, inputs, result);
+  }
+  const bool records =
+      !given && detail::records_own("vectorize", inputs, !version.gradients.empty());
+  {
     const NoGradGuard guard;
-    if (device.is_cpu()) return on_cpu(f, inputs);
-    std::call_once(state_->made, [&] { state_->kernel = kernel_of(f); });
-    return state_->kernel->call(arguments)[0];
-  }();
-  if (!records) return out;
-  detail::record_own("VectorizedBackward0", inputs, {out},
-                     [state = state_](size_t i, ArrayRef<cuda::Argument> all) {
-                       return state->gradients[i].call(all);
+    const bool across = given && lies_across(inputs, result);
+    Tensor out = across ? Tensor() : result;
+    if (device.is_cpu()) {
+      if (!out.defined()) out = raw::empty(common_shape(inputs), f.result, kCPU, "vectorize");
+      run_on_cpu(f, inputs, out);
+      if (given && !across) out.impl().storage->bump_version();
+    } else {
+      std::call_once(version.made, [&] { version.kernel = kernel_of(f); });
+      out = version.kernel->call(across ? arguments.slice(0, f.parameters.size()) : arguments)[0];
+    }
+    if (across)
+      result.copy_(out);
+    else
+      result = out;
+  }
+  if (!records) return result;
+  detail::record_own("VectorizedBackward0", inputs, {result},
+                     [state = state_, &version](size_t i, ArrayRef<cuda::Argument> all) {
+                       return version.gradients[i].call(all);
                      });
-  return out;
+  return result;
 }
 
 }  // namespace gradus

@@ -73,6 +73,72 @@ TEST(Vectorize, HasTheGradientThatIsGiven) {
   }
 }
 
+TEST(Vectorize, OneGenericFunctionTakesSeveralDtypes) {
+  const auto f = vectorize<float, double, int64_t>(
+      GRADUS_SCALAR((auto x, auto y) { return x > y ? x * y : x - y; }));
+  const auto cube =
+      vectorize(GRADUS_SCALAR((auto x) {
+        return x * x * x;
+      })).with_gradient(GRADUS_SCALAR((auto x, auto grad) { return 3 * x * x * grad; }));
+  for (const Device device : cpu_and_cuda()) {
+    for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+      if (!device.is_cpu() && dtype == kFloat) continue;  // each is a kernel to compile
+      const Tensor x = (4 * randn({3, 1}, device)).to(dtype), y = arange(4, device).to(dtype);
+      const Tensor z = f(x, y);
+      EXPECT_EQ(z.scalar_type(), dtype);
+      EXPECT_TRUE(z.allclose(where(x > y, x * y, x - y))) << device << dtype;
+      if (device.is_cpu()) {
+        EXPECT_TRUE(f(x, 1).allclose(where(x > 1, x, x - 1)));
+      }
+    }
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      if (!device.is_cpu() && dtype == kFloat) continue;
+      const Tensor x = randn({5}, TensorOptions(dtype).device(device)).requires_grad_();
+      cube(x).sum().backward();
+      EXPECT_TRUE(x.grad().allclose(3 * x.detach().square())) << device << dtype;
+    }
+  }
+  EXPECT_EQ(f(3, 2).item<float>(), 6);
+  EXPECT_EQ(f(3, 2).scalar_type(), kFloat);
+  const Tensor x = randn({3});
+  EXPECT_CONTAINS(message_of<TypeError>([&] { f(x, x.to(kDouble)); }),
+                  "argument 2 is a tensor of float64; expected float32");
+  EXPECT_CONTAINS(message_of<TypeError>([&] { f(x.to(kHalf), x); }),
+                  "argument 1 is a tensor of float16; expected one of float32, float64, int64");
+}
+
+TEST(Vectorize, WritesIntoTheTensorBehindTheArguments) {
+  const auto f = vectorize(GRADUS_SCALAR((float x, float y) { return x - 2 * y; }));
+  for (const Device device : cpu_and_cuda()) {
+    const Tensor x = randn({4, 5}, device), y = randn({5}, device), expected = x - 2 * y;
+    const Tensor out = zeros({5, 4}, device).t();
+    const auto before = out._version();
+    EXPECT_TRUE(f(x, y, out).is_same(out));
+    EXPECT_TRUE(out.allclose(expected)) << device;
+    EXPECT_EQ(out._version(), before + 1);
+    const Tensor own = x.clone();
+    f(own, y, own);
+    EXPECT_TRUE(own.equal(out)) << device;
+    const Tensor square = randn({4, 4}, device), want = square.t() - 2 * square;
+    f(square.t(), square, square);  // reads what it has written unless it takes a copy
+    EXPECT_TRUE(square.allclose(want)) << device;
+    EXPECT_CONTAINS(message_of<ValueError>([&] {
+                      f(x, y, zeros({4, 4}, device));
+                    }),
+                    "the result that is given has shape [4, 4]; expected [4, 5]");
+    EXPECT_CONTAINS(message_of<TypeError>([&] {
+                      f(x, y, zeros({4, 5}, device).to(kDouble));
+                    }),
+                    "the result that is given is of float64; expected float32");
+    EXPECT_CONTAINS(message_of<ValueError>([&] {
+                      f(x, y, zeros({4, 1}, device).expand({4, 5}));
+                    }),
+                    "several elements in one place");
+    EXPECT_CONTAINS(message_of<Error>([&] { f(x.detach().requires_grad_(), y, out); }),
+                    "does not support automatic differentiation");
+  }
+}
+
 TEST(Vectorize, WrongArgumentsAreNamed) {
   const auto f = vectorize(GRADUS_SCALAR((float x, int64_t n) { return x * float(n); }));
   const Tensor x = randn({3});
