@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/tools/own_calls.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
 #include "gradus/tensor/raw/raw.h"
