@@ -48,8 +48,8 @@ Tensor& in_place(const char* op, const Tensor& self, bool records, Direct direct
   return x;
 }
 
-// The same without copies, for an operation whose derivative reads its operands' old values
-// nowhere: record(x) gives x, which has changed, its history. REQUIRES: x is no view.
+// Changes x as in_place does, without copies. record(x) gives x, which has changed, its history.
+// REQUIRES: x is no view; the derivative does not read the old value of x.
 template <class Direct, class Record>
 Tensor& in_place_at_once(const char* op, const Tensor& self, Direct direct, Record record) {
   Tensor& x = self.handle();

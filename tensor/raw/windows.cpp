@@ -97,7 +97,7 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
 
 namespace {
 
-// What a backend computes in: a GPU takes half types as they are.
+// The type that a backend computes pools in. A GPU takes half types as they are.
 ScalarType pooled_type(const Tensor& x) {
   const bool half = x.dtype() == kHalf || x.dtype() == kBFloat16;
   return x.is_cuda() && half ? x.scalar_type() : computed_type(x.dtype());

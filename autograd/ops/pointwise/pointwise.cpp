@@ -147,7 +147,7 @@ Tensor unary(UnaryOp op, const Tensor& x) {
   return y;
 }
 
-// What the derivatives of op(x, y) read, of those that are recorded.
+// The values that the recorded derivatives of op(x, y) read.
 unsigned uses_of(BinaryOp op, const Tensor& x, const Tensor& y) {
   const BinaryRow& row = row_of(op);
   return (recording(x) ? row.dx_uses : 0) | (recording(y) ? row.dy_uses : 0);

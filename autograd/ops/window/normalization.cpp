@@ -103,7 +103,7 @@ void check_channels(const char* op, const char* name, const Tensor& x, int64_t c
         "; it has one for each channel, which are dimension 1 of the input");
 }
 
-// What batch_norm reads and changes beside its input, and what follows it.
+// The arguments of batch_norm beside its input.
 struct BatchNorm {
   const Tensor &weight, &bias, &running_mean, &running_var, &count;
   double momentum, eps;

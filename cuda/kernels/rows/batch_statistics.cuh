@@ -1,4 +1,4 @@
-// What becomes of the moments of a channel: those themselves, or batch norm's statistics and the
+// The results that are made of a channel's moments: the moments, or batch norm's statistics and the
 // running ones.
 #pragma once
 

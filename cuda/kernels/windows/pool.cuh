@@ -75,8 +75,7 @@ __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatia
         f((o[0] * pool.dim[1].out + o[1]) * pool.dim[2].out + o[2], o);
 }
 
-// A thread takes V neighbouring channels of a place. In memory they are one element of a pool with
-// fewer channels, which `pool` describes.
+// A thread takes V neighbouring channels of a place. `pool` counts V channels as one.
 template <class T, int V, class Index>
 __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* x,
                                 Vector<T, V>* values, Vector<int64_t, V>* indices) {
