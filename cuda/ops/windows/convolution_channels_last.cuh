@@ -66,7 +66,7 @@ ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
   // each number that it reads and that was written for it. Fitted to the times of bench/gpu.cpp's
   // half_conv by each kernel: the mean error is a tenth.
   constexpr double kRate = 0.8e12 * (is_half<T> ? 1 : 0.5), kOfBlock = 2.2e-6, kOfPass = 7.8e-6,
-                   kOfSum = 1e-12, kAlone = 0.7;
+                   kOfSum = 8 / 2.5e12, kAlone = 0.7;
   ChannelsLastPlan<T> best;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& kernel : all) {

@@ -15,7 +15,8 @@ from torch import nn
 from torch.nn import functional as F
 
 TOLERANCE, COMPARED, VALIDATION_TOLERANCE = 1e-4, 50, 1e-2
-DTYPES = {"F32": numpy.float32, "I64": numpy.int64}
+torch.backends.cudnn.allow_tf32 = False
+DTYPES = {"F32": numpy.float32, "F64": numpy.float64, "I64": numpy.int64}
 
 
 def read(path):
