@@ -165,13 +165,13 @@ class Module : public std::enable_shared_from_this<Module> {
       return call_with_hooks(module, std::forward<Args>(args)...);
     });
   }
-  // f(); the path of the module is added to its errors.
+  // f(); the path of the layer is added to its errors.
   template <class F>
-  static auto with_path(const Module& module, const F& f) {
+  static auto with_path(const Module& layer, const F& f) {
     try {
       return f();
     } catch (Error& error) {
-      module.add_path_to(error);
+      layer.add_path_to(error);
       throw;
     }
   }
