@@ -105,6 +105,17 @@ void Optimizer::check_options(const OptimizerParamGroup& group) const {
                     algorithm_name(found), "; give it ", readable_name(expected));
 }
 
+void Optimizer::check_gradient(const Tensor& parameter) const {
+  const Tensor& grad = parameter.grad();
+  if (grad.sizes() != parameter.sizes() || grad.device() != parameter.device())
+    fail(algorithm_name(typeid(*this)), ": a parameter has shape ", parameter.sizes(), " on ",
+         parameter.device(), ", and its gradient ", grad.sizes(), " on ", grad.device(),
+         "; call zero_grad() and backward() after the parameter has been replaced");
+  if (!isFloatingType(parameter.dtype()))
+    fail<TypeError>(algorithm_name(typeid(*this)), ": a parameter of shape ", parameter.sizes(),
+                    " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
+}
+
 OptimizerParamState& Optimizer::state_of(const Tensor& parameter) {
   std::unique_ptr<OptimizerParamState>& kept = state_[&parameter.impl()];
   if (!kept) kept = new_state();

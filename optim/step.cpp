@@ -76,26 +76,13 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
   return out;
 }
 
-void Optimizer::check_gradient(const Tensor& parameter) const {
-  const Tensor& grad = parameter.grad();
-  if (grad.sizes() != parameter.sizes() || grad.device() != parameter.device())
-    fail(algorithm_name(typeid(*this)), ": a parameter has shape ", parameter.sizes(), " on ",
-         parameter.device(), ", and its gradient ", grad.sizes(), " on ", grad.device(),
-         "; call zero_grad() and backward() after the parameter has been replaced");
-  if (!isFloatingType(parameter.dtype()))
-    fail<TypeError>(algorithm_name(typeid(*this)), ": a parameter of shape ", parameter.sizes(),
-                    " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
-}
-
-namespace {
 // The elements of x in the order in memory that those of `like` have.
-Tensor in_order_of(const Tensor& like, const Tensor& x) {
+static Tensor in_order_of(const Tensor& like, const Tensor& x) {
   if ((x.is_contiguous() && like.is_contiguous()) || x.strides() == like.strides()) return x;
   const Tensor out = raw::empty_as(like, x.scalar_type());
   raw::copy_(out, x);
   return out;
 }
-}  // namespace
 
 Optimizer::Batch Optimizer::prepare(std::vector<Due*> due) const {
   Batch out{std::move(due), {}};

@@ -10,6 +10,7 @@
 #include "gradus/distributed/threads/threads_group.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/modes.h"
+#include "gradus/tensor/base/rethrow.h"
 #include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
@@ -44,16 +45,6 @@ std::shared_ptr<Rendezvous> room_of(ThreadsJob& job, const std::string& name, in
   std::shared_ptr<Rendezvous>& room = job.rooms[name];
   if (!room) room = std::make_shared<Rendezvous>(size, job.monitor->failure);
   return room;
-}
-
-// The rank of the exception that is thrown is part of its message.
-void rethrow_with_rank(const std::exception_ptr& error, int rank) {
-  try {
-    std::rethrow_exception(error);
-  } catch (Error& e) {
-    e.add_context(" (rank " + std::to_string(rank) + ")");
-    throw;
-  }
 }
 
 std::string text_of(const std::exception_ptr& error) {
@@ -116,7 +107,7 @@ void spawn_threads(int world_size, const std::function<void(int rank)>& f, Milli
   }
   all_started.set_value(true);
   threads.clear();
-  if (first) rethrow_with_rank(first, first_rank);
+  if (first) rethrow_with(first, " (rank " + std::to_string(first_rank) + ")");
 }
 
 }  // namespace gradus::distributed

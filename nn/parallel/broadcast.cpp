@@ -21,10 +21,11 @@ Tensor sum_in_chain(ArrayRef<Tensor> parts) {
 
 namespace {
 
-Tensor flattened(const Tensor& x) { return *raw::try_view(raw::contiguous(x), {x.numel()}); }
-
-// The memory of a tensor whose elements lie without gaps, in whatever order, as a list.
-Tensor memory_of(const Tensor& x) { return raw::alias(x, {x.numel()}, {1}); }
+// The elements of x in their order in memory. A copy where they lie with gaps.
+Tensor memory_of(const Tensor& x) {
+  const Tensor dense = x.is_non_overlapping_and_dense() ? x : raw::contiguous(x);
+  return raw::alias(dense, {x.numel()}, {1});
+}
 
 // dst = src on the current stream of dst's device. The stream of src does not wait, so it can send
 // on.
@@ -66,7 +67,7 @@ class BroadcastBackward final : public Node {
     for (size_t r = 0; r < replicas_; ++r) {
       Tensors of_replica;
       for (size_t i = r; i < grads.size(); i += replicas_)
-        of_replica.push_back(flattened(grads[i]));
+        of_replica.push_back(memory_of(raw::contiguous(grads[i])));
       joined.push_back(raw::cat(of_replica, 0));
     }
     const Tensor sum = sum_in_chain(joined);
@@ -110,15 +111,12 @@ Tensors BroadcastBackward::apply(Tensors&& grads) {
 
 Tensors Broadcast::send(size_t first, bool stays) const {
   const bool alone = sources.size() == 1;
-  const auto ordered = [](const Tensor& x) {
-    return x.is_non_overlapping_and_dense() ? memory_of(x) : flattened(x);
-  };
   Tensors held;
   if (alone) {
-    held.push_back(stays ? ordered(sources[0]) : raw::clone(ordered(sources[0])));
+    held.push_back(stays ? memory_of(sources[0]) : raw::clone(memory_of(sources[0])));
   } else {
     Tensors parts;
-    for (const Tensor& x : sources) parts.push_back(ordered(x));
+    for (const Tensor& x : sources) parts.push_back(memory_of(x));
     held.push_back(raw::cat(parts, 0));
   }
   for (size_t r = first; r < copies.size(); ++r) {

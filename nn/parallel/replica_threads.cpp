@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <exception>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -11,8 +10,8 @@
 #include "gradus/autograd/engine/autocast.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/backend.h"
-#include "gradus/tensor/base/error.h"
 #include "gradus/tensor/base/modes.h"
+#include "gradus/tensor/base/rethrow.h"
 #include "gradus/tensor/base/threads.h"
 
 namespace gradus::nn::parallel {
@@ -42,22 +41,6 @@ struct ReplicaThreads::Worker {
 
 bool ReplicaThreads::is_replica() { return Worker::runs_here; }
 
-namespace {
-[[noreturn]] void rethrow(const std::exception_ptr& error, size_t replica, Device device) {
-  const std::string place = " (in replica " + std::to_string(replica) + " on " + device.str() + ")";
-  try {
-    std::rethrow_exception(error);
-  } catch (Error& known) {
-    known.add_context(place);
-    throw;
-  } catch (const std::exception& other) {
-    std::throw_with_nested(Error(other.what() + place));
-  } catch (...) {
-    std::throw_with_nested(Error("an exception of an unknown type" + place));
-  }
-}
-}  // namespace
-
 ReplicaThreads::ReplicaThreads(std::vector<Device> devices) : devices_(std::move(devices)) {
   for (size_t i = 0; i < devices_.size(); ++i) workers_.push_back(std::make_unique<Worker>());
 }
@@ -84,7 +67,8 @@ void ReplicaThreads::run(size_t count, const std::function<void(size_t)>& f) {
   for (size_t i = 0; i < count; ++i) try {
       done[i].get();
     } catch (...) {
-      rethrow(std::current_exception(), i, devices_[i]);
+      rethrow_with(std::current_exception(),
+                   " (in replica " + std::to_string(i) + " on " + devices_[i].str() + ")");
     }
 }
 
