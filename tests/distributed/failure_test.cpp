@@ -234,6 +234,22 @@ TEST(Failure, ArgumentsAreRefusedBeforeAnythingIsSent) {
   });
 }
 
+TEST(Spawn, NamesTheRankOfAnyException) {
+  const auto message = [](const auto& thrown) -> std::string {
+    try {
+      dist::spawn_threads(2, [&](int rank) {
+        if (rank == 1) throw thrown;
+      });
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(message(IndexError("too far")), "too far (rank 1)");
+  EXPECT_EQ(message(std::logic_error("odd")), "odd (rank 1)");
+  EXPECT_EQ(message(7), "an exception of an unknown type (rank 1)");
+}
+
 TEST(Init, IsNeededOnceAndWithRanksThatFit) {
   expect_error<Error>([] { dist::all_reduce(ones({1})); },
                       "all_reduce: there is no process group; call init_process_group first");
