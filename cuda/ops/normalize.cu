@@ -79,7 +79,7 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
       launch_pdl(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
+                 NormTeam<width>{rows, lanes}, false, 0.0, data<T>(x), none, none, means, squares,
                  static_cast<T*>(nullptr));
     });
     const auto of = make(type);
@@ -89,22 +89,83 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
   });
 }
 
-}  // namespace
-
-void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
-                            const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                            const Tensor& rstd, const Tensor& out) {
-  if (rows.columns) return normalize_by_columns(rows, false, x, weight, bias, mean, rstd, out);
+void normalize_by_rows(const NormalizedRows& rows, bool relu, double eps, const Tensor& x,
+                       const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                       const Tensor& rstd, const Tensor& out) {
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
       launch_pdl(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
-                 mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
+                 NormTeam<width>{rows, lanes}, relu, eps, data<T>(x), data<T>(weight),
+                 data<T>(bias), mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
     });
   });
+}
+
+void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                  const Tensor& mean, const Tensor& rstd, const Tensor& weight, const Tensor& bias,
+                  const Tensor& products, const Tensor& sums, const Tensor& out) {
+  check_length(rows);
+  const Context context(out);
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
+      const int lanes = lanes_for(rows.length, width);
+      launch_pdl(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, relu, data<T>(grad), data<T>(x), data<T>(mean),
+                 data<T>(rstd), data<T>(weight), data<T>(bias), data<T>(products), data<T>(sums),
+                 out.data_ptr<T>());
+    });
+  });
+}
+
+// The sums for weights (2, lines, groups * weights), whose lines are still to be added up.
+Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& rstd) {
+  check_length(rows);
+  const Context context(x);
+  const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
+  // Lines of sums, which are added up after this: one for each sample, or for so many rows that
+  // every multiprocessor has a few blocks.
+  constexpr int64_t kBlocks = 512, kLeastRows = 32;
+  const int64_t width = rows.groups * rows.weights();
+  const int64_t wanted = ceil_div<int64_t>(kBlocks, ceil_div<int64_t>(rows.length, 128));
+  const int64_t most = ceil_div<int64_t>(rows.rows, kLeastRows);
+  const int64_t share = ceil_div<int64_t>(rows.rows, std::min(wanted, most));
+  const int64_t lines = by_element ? ceil_div<int64_t>(rows.rows, share) : rows.rows / rows.groups;
+  const Tensor table = raw::empty({2, lines, width}, x.dtype(), x.device());
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    T *const weight_sums = table.data_ptr<T>(), *const bias_sums = weight_sums + lines * width;
+    // Runs begin between vectors, too.
+    const bool aligned = by_element || rows.inner % vector_width<T> == 0;
+    with_width<T>(aligned && has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
+      if (by_element) {
+        const auto blocks = static_cast<unsigned>(ceil_div<int64_t>(rows.length, 32 * vector));
+        launch_pdl(column_sums_kernel<T, vector>,
+                   {dim3(blocks, static_cast<unsigned>(lines)), kNormThreads, 0, context.stream},
+                   rows, share, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
+                   weight_sums, bias_sums);
+      } else {
+        const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
+        launch_pdl(run_sums_kernel<T, vector>,
+                   config_for(context, rows.rows * rows.weights(), lanes), rows, lanes, relu,
+                   data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
+                   data<T>(bias), weight_sums, bias_sums);
+      }
+    });
+  });
+  return table;
+}
+
+}  // namespace
+
+void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
+                            const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                            const Tensor& rstd, const Tensor& out) {
+  if (rows.columns) return normalize_by_columns(rows, false, x, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, false, eps, x, weight, bias, mean, rstd, out);
 }
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -138,18 +199,24 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
 void CudaBackend::batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x,
                                   const Tensor& weight, const Tensor& bias, const Tensor& mean,
                                   const Tensor& rstd, const Tensor& out) {
-  if (!rows.columns) return Backend::batch_normalize(rows, relu, x, weight, bias, mean, rstd, out);
+  if (!rows.columns) return normalize_by_rows(rows, relu, 0, x, weight, bias, mean, rstd, out);
   normalize_by_columns(rows, relu, x, weight, bias, mean, rstd, out);
 }
 
 void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
-                                        const Tensor& x, const Tensor& y, const Tensor& weight,
+                                        const Tensor& x, const Tensor&, const Tensor& weight,
                                         const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                                         const Tensor& of_weight, const Tensor& of_bias,
                                         const Tensor& of_x) {
-  if (!rows.columns)
-    return Backend::batch_normalize_grads(rows, relu, grad, x, y, weight, bias, mean, rstd,
-                                          of_weight, of_bias, of_x);
+  if (!rows.columns) {
+    const Tensor table = table_of_sums(rows, relu, grad, x, weight, bias, mean, rstd);
+    for (const bool biases : {false, true})
+      reduce(ReduceOp::sum, raw::narrow(table, 0, biases, 1),
+             raw::alias(biases ? of_bias : of_weight, {1, 1, rows.groups}, {1, 1, 1}));
+    if (of_x.defined())
+      grad_by_rows(rows, relu, grad, x, mean, rstd, weight, bias, of_weight, of_bias, of_x);
+    return;
+  }
   sums_of_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias);
   if (of_x.defined())
     grad_by_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias, of_x);
@@ -161,16 +228,8 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
   if (rows.columns)
     return grad_by_columns(rows, false, grad, x, weight, Tensor(), mean, rstd, row_of(sums, 0),
                            row_of(sums, 1), out);
-  check_length(rows);
-  const Context context(out);
-  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
-      const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean),
-                 data<T>(rstd), data<T>(weight), data<T>(sums), out.data_ptr<T>());
-    });
-  });
+  const auto of_groups = [&](int64_t i) { return rows.shared ? row_of(sums, i) : Tensor(); };
+  grad_by_rows(rows, false, grad, x, mean, rstd, weight, Tensor(), of_groups(0), of_groups(1), out);
 }
 
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
@@ -178,38 +237,8 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
   if (rows.columns)
     return sums_of_columns(rows, false, grad, x, Tensor(), Tensor(), mean, rstd, row_of(sums, 0),
                            row_of(sums, 1));
-  check_length(rows);
-  const Context context(x);
-  const bool by_element = rows.inner == 1 && rows.groups == 1;
-  // Lines of sums, which are added up after this: one for each sample, or for so many rows that
-  // every multiprocessor has a few blocks.
-  constexpr int64_t kBlocks = 512, kLeastRows = 32;
-  const int64_t width = rows.groups * rows.weights();
-  const int64_t wanted = ceil_div<int64_t>(kBlocks, ceil_div<int64_t>(rows.length, 128));
-  const int64_t most = ceil_div<int64_t>(rows.rows, kLeastRows);
-  const int64_t share = ceil_div<int64_t>(rows.rows, std::min(wanted, most));
-  const int64_t lines = by_element ? ceil_div<int64_t>(rows.rows, share) : rows.rows / rows.groups;
-  const Tensor table = raw::empty({2, lines, width}, x.dtype(), x.device());
-  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    T *const weight_sums = table.data_ptr<T>(), *const bias_sums = weight_sums + lines * width;
-    // Runs begin between vectors, too.
-    const bool aligned = by_element || rows.inner % vector_width<T> == 0;
-    with_width<T>(aligned && has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
-      if (by_element) {
-        const auto blocks = static_cast<unsigned>(ceil_div<int64_t>(rows.length, 32 * vector));
-        launch_pdl(column_sums_kernel<T, vector>,
-                   {dim3(blocks, static_cast<unsigned>(lines)), kNormThreads, 0, context.stream},
-                   rows, share, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
-                   weight_sums, bias_sums);
-      } else {
-        const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
-        launch_pdl(run_sums_kernel<T, vector>,
-                   config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
-                   data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), weight_sums, bias_sums);
-      }
-    });
-  });
-  reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+  reduce(ReduceOp::sum, table_of_sums(rows, false, grad, x, {}, {}, mean, rstd),
+         raw::unsqueeze(sums, 1));
 }
 
 void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,

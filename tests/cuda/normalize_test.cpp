@@ -75,6 +75,29 @@ void compare_everywhere(const NormalizedRows& rows) {
     for (const Device device : {Device(kCPU), Device(kCUDA)}) compare(rows, dtype, device);
 }
 
+// Batch norm and a relu after it, where what relu passes on is known by the result.
+void compare_with_relu(const NormalizedRows& rows, ScalarType dtype, Device device) {
+  const int64_t numel = rows.rows * rows.length;
+  const double eps = 1e-3, unit = rounding(dtype) * 64;
+  const Tensor x = randn({numel}, kDouble).to(dtype), grad = randn({numel}, kDouble).to(dtype);
+  const auto parameter = [&] {
+    return pick(0, 3) > 0 ? randn({rows.groups}, kDouble).to(dtype) : Tensor();
+  };
+  const Tensor weight = parameter(), bias = parameter();
+  const auto there = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
+  const auto of = raw::batch_statistics(rows, eps, 0.1, there(x), {}, {}, {});
+  const Tensor y = raw::batch_normalize(rows, true, there(x), there(weight), there(bias), of);
+  expect_close(y, plain(rows, eps, grad, x, weight, bias).y.relu(), unit * 4, "y");
+  const Tensor passed = where(y.cpu() > 0, grad, zeros_like(grad));
+  const Results expected = plain(rows, eps, passed, x, weight, bias);
+  const auto grads = raw::batch_normalize_grads(rows, true, there(grad), there(x), y, there(weight),
+                                                there(bias), of, true);
+  const double of_sums = unit * (8 + std::sqrt(static_cast<double>(numel / rows.groups)));
+  expect_close(grads.x, expected.grad, unit * 64, "gradient");
+  expect_close(grads.weight, expected.sums[0], of_sums, "gradient of weight");
+  expect_close(grads.bias, expected.sums[1], of_sums, "gradient of bias");
+}
+
 class CudaNormalize : public GpuTest {};
 
 // Lengths around those at which kernels change their method.
@@ -101,6 +124,16 @@ TEST_F(CudaNormalize, ChannelsOfBatches) {
     compare_everywhere({pick(2, 9) * channels, length, channels, length, true});
   }
   compare_everywhere({300 * 5, 1, 5, 1, true});
+  compare_everywhere({300, 1, 1, 1, true});
+}
+
+TEST_F(CudaNormalize, ChannelsOfBatchesBeforeRelu) {
+  for (int round = 0; round < 8; ++round)
+    for (const ScalarType dtype : {kFloat, kDouble})
+      for (const Device device : {Device(kCPU), Device(kCUDA)}) {
+        const int64_t channels = pick(1, 7), length = round < 4 ? 4 * pick(1, 300) : pick(1, 90);
+        compare_with_relu({pick(2, 9) * channels, length, channels, length, true}, dtype, device);
+      }
 }
 
 }  // namespace

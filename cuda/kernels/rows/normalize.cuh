@@ -55,12 +55,18 @@ struct NormTeam {
   }
 };
 
+// Whether a relu after normal * weight + bias passes the gradient on. All is passed without one.
+template <class T>
+__device__ bool passes(bool relu, T normal, T weight, T bias) {
+  return !relu || normal * weight + bias > 0;
+}
+
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
-// elements differ from it, in `means` and `rstds`.
+// elements differ from it, in `means` and `rstds`. relu: results are at least 0.
 template <class T, int V, bool kMoments>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
-                     T* means, T* rstds, T* out) {
+    normalize_kernel(NormTeam<V> team, bool relu, double eps, const T* x, const T* weight,
+                     const T* bias, T* means, T* rstds, T* out) {
   wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
@@ -100,7 +106,10 @@ __global__ void __launch_bounds__(kMostNormThreads)
                b = team.weight(bias, row, i, T(0));
     Vector<T, V> y;
 #pragma unroll
-    for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
+    for (int v = 0; v < V; ++v) {
+      y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
+      if (relu && y.at[v] < 0) y.at[v] = 0;
+    }
     store_vector(out + i, y);
   });
 }
@@ -123,12 +132,13 @@ __global__ void __launch_bounds__(kNormThreads)
   of.take(group, static_cast<T>(sum.mean), static_cast<T>(sum.squares / sum.count));
 }
 
-// The gradient of x. `sums`, where rows share statistics: those of the groups' products, and then
-// those of their gradients.
+// The gradient of x. Where rows share statistics, `group_products` and `group_sums` are those of
+// run_sums_kernel, added up. relu: it followed, and passes on what stands for a result above 0.
 template <class T, int V>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_grad_kernel(NormTeam<V> team, const T* grad, const T* x, const T* means,
-                          const T* rstds, const T* weight, const T* sums, T* out) {
+    normalize_grad_kernel(NormTeam<V> team, bool relu, const T* grad, const T* x, const T* means,
+                          const T* rstds, const T* weight, const T* bias, const T* group_products,
+                          const T* group_sums, T* out) {
   wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
@@ -140,10 +150,12 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const auto load = [&](int i, Vector<T, V>& g, Vector<T, V>& normal) {
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
     const auto w = team.weight(weight, row, i, T(1));
+    Vector<T, V> b = {};
+    if (relu) b = team.weight(bias, row, i, T(0));
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      g.at[v] *= w.at[v];
       normal.at[v] = (normal.at[v] - mean) * rstd;
+      g.at[v] = passes(relu, normal.at[v], w.at[v], b.at[v]) ? g.at[v] * w.at[v] : T(0);
     }
   };
   T sum = 0, products = 0;
@@ -160,8 +172,8 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const T n = static_cast<T>(rows.elements());
   if (rows.shared) {
     const T scale = weight ? weight[rows.group(row)] : T(1);
-    sum = sums[rows.groups + rows.group(row)] * scale / n;
-    products = sums[rows.group(row)] * scale / n;
+    sum = group_sums[rows.group(row)] * scale / n;
+    products = group_products[rows.group(row)] * scale / n;
   } else {
     sum = team.sum(sum) / n, products = team.sum(products) / n;
   }
@@ -179,11 +191,13 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
-// normalised x, bias_sums of grad.
+// normalised x, bias_sums of grad. relu: as for normalize_grad_kernel. REQUIRES: with relu, rows
+// share statistics.
 template <class T, int V>
 __global__ void __launch_bounds__(kNormThreads)
-    run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* means,
-                    const T* rstds, T* weight_sums, T* bias_sums) {
+    run_sums_kernel(NormalizedRows rows, int lanes, bool relu, const T* grad, const T* x,
+                    const T* means, const T* rstds, const T* weight, const T* bias, T* weight_sums,
+                    T* bias_sums) {
   wait_for_earlier_kernels();
   const int64_t run =
       (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
@@ -193,12 +207,16 @@ __global__ void __launch_bounds__(kNormThreads)
   if (valid) {
     const int64_t statistic = rows.statistic(run / rows.weights());
     const T mean = means[statistic], rstd = rstds[statistic];
+    const T w = relu && weight ? weight[statistic] : T(1),
+            b = relu && bias ? bias[statistic] : T(0);
     for (int i = lane * V; i < n; i += lanes * V) {
       const auto g = load_vector<V>(grad + run * n + i), each = load_vector<V>(x + run * n + i);
 #pragma unroll
       for (int v = 0; v < V; ++v) {
-        sum += g.at[v];
-        products += g.at[v] * ((each.at[v] - mean) * rstd);
+        const T normal = (each.at[v] - mean) * rstd,
+                passed = passes(relu, normal, w, b) ? g.at[v] : T(0);
+        sum += passed;
+        products += passed * normal;
       }
     }
   }
