@@ -1,7 +1,7 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, extents, permutations, softmaxes, losses,
 //                           order, lookups, products, conv, half_conv, pools, norms, optimizers,
-//                           chains, steps
+//                           chains, own_kernels, attention, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -153,26 +153,29 @@ void lookups() {
 
 // The largest relative error of the product's rows against float64, on a few rows.
 double product_error(const Tensor& a, const Tensor& b, const Tensor& c) {
-  const Tensor rows = a.narrow(0, 0, 16).to(kDouble), exact = rows.matmul(b.to(kDouble));
-  const Tensor difference = c.narrow(0, 0, 16).to(kDouble) - exact;
+  const Tensor rows = a.narrow(-2, 0, 16).to(kDouble), exact = rows.matmul(b.to(kDouble));
+  const Tensor difference = c.narrow(-2, 0, 16).to(kDouble) - exact;
   return std::sqrt(difference.square().sum().item<double>() / exact.square().sum().item<double>());
 }
 
 void products() {
-  for (const int64_t n : {1024, 2048, 4096, 8192}) {
-    const Tensor a = randn({n, n}, kCUDA), b = randn({n, n}, kCUDA);
-    const double operations = 2.0 * std::pow(static_cast<double>(n), 3);
-    char name[64];
-    std::snprintf(name, sizeof name, "matmul float32 %lld", static_cast<long long>(n));
+  const auto time = [](const std::string& name, const Tensor& a, const Tensor& b) {
+    const double operations =
+        2.0 * static_cast<double>(a.numel()) * static_cast<double>(b.size(-1));
     for (const char* kernel : {"automatic", "cublas"}) {
       cuda::set_matmul_kernel(kernel);
       const double error = product_error(a, b, a.matmul(b));
-      if (!(error < 1e-5)) std::fprintf(stderr, "%s %s: relative error %g\n", kernel, name, error);
-      report(name, std::strcmp(kernel, "cublas") == 0 ? "cublas" : "gradus",
+      if (!(error < 1e-5))
+        std::fprintf(stderr, "%s %s: relative error %g\n", kernel, name.c_str(), error);
+      report(name.c_str(), std::strcmp(kernel, "cublas") == 0 ? "cublas" : "gradus",
              device_seconds([&] { a.matmul(b); }), operations, "FLOP");
     }
-  }
-  cuda::set_matmul_kernel("automatic");
+    cuda::set_matmul_kernel("automatic");
+  };
+  for (const int64_t n : {1024, 2048, 4096, 8192})
+    time("matmul float32 " + std::to_string(n), randn({n, n}, kCUDA), randn({n, n}, kCUDA));
+  time("bmm float32 8 x (10000, 64) (64, 10000)", randn({8, 10000, 64}, kCUDA),
+       randn({8, 64, 10000}, kCUDA));
 }
 
 // The relative error of a part of a convolution against float64, on two samples.
@@ -349,6 +352,28 @@ void optimizers() {
   time("AdamW 100 x 1e6", adamw, 7);
 }
 
+// Causal attention, forward and backward. Half of the scores count.
+void attention() {
+  constexpr int64_t kBatch = 16, kHeads = 12, kWidth = 64;
+  for (const auto& [dtype, word] : {std::pair(kBFloat16, "bfloat16"), {kFloat, "float32"}})
+    for (const int64_t length : {1024, 2048, 4096, 8192}) {
+      const auto random = [&](bool requires_grad) {
+        return randn({kBatch, kHeads, length, kWidth}, kCUDA)
+            .to(dtype)
+            .requires_grad_(requires_grad);
+      };
+      const Tensor q = random(true), k = random(true), v = random(true), grad = random(false);
+      const auto step = [&] {
+        const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, /*is_causal=*/true);
+        autograd::grad({y}, {q, k, v}, {grad});
+      };
+      // Two products forward and five backward.
+      const double flop = 7.0 * static_cast<double>(kBatch * kHeads * length * length * kWidth);
+      report((std::string("attention ") + word + " 16 x 12 x " + std::to_string(length)).c_str(),
+             "gradus", device_seconds(step, 5), flop, "FLOP");
+    }
+}
+
 // What a model returns first.
 const Tensor& first(const Tensor& y) { return y; }
 template <class State>
@@ -396,6 +421,10 @@ void training_steps() {
   encoder->to(kCUDA);
   time_step("step TransformerEncoderLayer 384 64 x batch 128", encoder,
             randn({64, 128, 384}, kCUDA), randn({64, 128, 384}, kCUDA), nn::MSELoss(), 20);
+  nn::Linear wide(100000, 10);
+  wide->to(kCUDA);
+  time_step("step Linear(100000, 10) batch 10000", wide, randn({10000, 100000}, kCUDA),
+            randn({10000, 10}, kCUDA), nn::MSELoss(), 10);
   const auto resnet = std::make_shared<bench::ResNet18>(10);
   resnet->to(kCUDA);
   time_step("step ResNet-18 batch 128", resnet, randn({128, 3, 32, 32}, kCUDA),
@@ -432,5 +461,6 @@ int main(int argc, char** argv) {
   run("chains", chains);
   run("own_kernels", own_kernels);
   const AutoGradMode grad(true);
+  run("attention", attention);
   run("steps", training_steps);
 }

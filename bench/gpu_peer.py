@@ -144,6 +144,8 @@ def products():
     for n in (1024, 2048, 4096, 8192):
         a, b = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda")
         report(f"matmul float32 {n}", device_seconds(lambda: a @ b), 2.0 * n**3, "FLOP")
+    a, b = torch.randn(8, 10000, 64, device="cuda"), torch.randn(8, 64, 10000, device="cuda")
+    report("bmm float32 8 x (10000, 64) (64, 10000)", device_seconds(lambda: a @ b), 2.0 * 8 * 10000**2 * 64, "FLOP")
 
 
 def time_convolution(shape, x, w, stride, padding):
@@ -288,6 +290,23 @@ def own_kernels():
            "B", "cupy")
 
 
+def attention():
+    """PyTorch's flash attention of 16 bits, and its memory-efficient one of float32."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    for dtype, word, way in [(torch.bfloat16, "bfloat16", SDPBackend.FLASH_ATTENTION),
+                             (torch.float32, "float32", SDPBackend.EFFICIENT_ATTENTION)]:
+        for length in (1024, 2048, 4096, 8192):
+            q, k, v, grad = (torch.randn(16, 12, length, 64, device="cuda", dtype=dtype) for _ in range(4))
+            operands = [x.requires_grad_() for x in (q, k, v)]
+
+            def step():
+                y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+                torch.autograd.grad(y, operands, grad)
+
+            with sdpa_kernel(way):
+                report(f"attention {word} 16 x 12 x {length}", device_seconds(step, 5), 7.0 * 16 * 12 * length**2 * 64, "FLOP")
+
+
 def training_steps():
     def time_step(name, model, x, y, loss, steps=200, captured=False):
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -350,6 +369,8 @@ def training_steps():
                                 nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:
         time_step(name, model.cuda(), torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda"),
                   nn.MSELoss(), steps=20)
+    time_step("step Linear(100000, 10) batch 10000", nn.Linear(100000, 10).cuda(), torch.randn(10000, 100000, device="cuda"),
+              torch.randn(10000, 10, device="cuda"), nn.MSELoss(), steps=10)
     time_step("step ResNet-18 batch 128", ResNet18(10).cuda(), torch.randn(128, 3, 32, 32, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), steps=10)
 
@@ -359,7 +380,7 @@ groups = {"elementwise": elementwise, "reductions": reductions, "extents": exten
           "softmaxes": softmaxes, "losses": losses,
           "order": order, "lookups": lookups, "products": products, "conv": convolutions, "half_conv": half_convolutions, "pools": pools,
           "norms": norms, "optimizers": optimizers, "chains": chains,
-          "own_kernels": own_kernels, "steps": training_steps}
+          "own_kernels": own_kernels, "attention": attention, "steps": training_steps}
 for name in sys.argv[1:] or groups:
-    with torch.set_grad_enabled(name in ("steps", "losses")):
+    with torch.set_grad_enabled(name in ("attention", "steps", "losses")):
         groups[name]()
