@@ -69,6 +69,23 @@ TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
   check_convolution(squares(6, 1, 6, {20, 20, 5, 1, 2, 1}), kFloat);
 }
 
+// Steps and dilations by which some places of the input meet no element of the window.
+TEST_F(CudaWindows, ConvolutionsWithGapsBetweenWindows) {
+  for (int i = 0; i < 300; ++i) {
+    Convolution s;
+    s.batch = pick(1, 2), s.channels = pick(1, 3), s.filters = pick(1, 3);
+    for (int d = i % 2 ? 1 : 2; d < kSpatial; ++d) {
+      WindowDim& dim = s.dim[d];
+      dim.kernel = pick(1, 3), dim.dilation = pick(1, 16), dim.stride = pick(2, 5);
+      const int64_t extent = (dim.kernel - 1) * dim.dilation + 1;
+      dim.padding = pick(0, 16),
+      dim.in = std::max<int64_t>(extent - 2 * dim.padding, 1) + pick(0, 8);
+      dim.out = (dim.in + 2 * dim.padding - extent) / dim.stride + 1;
+    }
+    check_convolution(s, kFloat);
+  }
+}
+
 // Windows of 3 x 3 with many filters, which are gathered as patches: of a few samples in one block,
 // of parts of one, with strides, steps and padding, and channels that are no multiple of 8.
 TEST_F(CudaWindows, ConvolutionsOfOverlappingWindows) {

@@ -124,7 +124,8 @@ std::optional<ConvolutionKernel<float>> direct_convolution(Part part,
   const Convolution& s = args.shape;
   const int64_t terms =
       s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
-  if (args.columns == 0 || args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
+  if (args.columns == 0 || args.depth == 0) return std::nullopt;  // a phase without taps has no box
+  if (args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
   return args.rows <= 8 ? kernel_of<8>(part, args) : kernel_of<16>(part, args);
 }
 
