@@ -376,12 +376,12 @@ class Call {
     const auto like = [&](int columns, int rows) {
       return raw::empty({batch_, columns, rows}, x_[0].dtype(), x_[0].device());
     };
-    // The batched function makes square matrices alone.
+    // The batched function makes square matrices alone. Both write to u and v, wanted or not.
     const bool small = batch_ > 1 && a.rows <= kSmallJacobi;
     const bool reduced = !job || x_[1].size(1) < a.rows;
-    Tensor u = job ? x_[1] : x_[0], v = x_[0];
-    if (job || small) v = like(a.columns, a.columns);
-    if (small && reduced) u = like(a.rows, a.rows);
+    Tensor u = job ? x_[1] : Tensor();
+    if (small ? reduced : !job) u = like(small ? a.rows : a.columns, a.rows);
+    const Tensor v = like(a.columns, a.columns);
     const DeviceBatch<T> left(op_, u), right(op_, v);
     int length = 0;
     if (small) {
