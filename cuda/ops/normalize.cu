@@ -78,8 +78,8 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
     const T* const none = nullptr;
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, false, 0.0, data<T>(x), none, none, means, squares,
+      launch_pdl(normalize_kernel<T, width, true, false>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
                  static_cast<T*>(nullptr));
     });
     const auto of = make(type);
@@ -97,9 +97,11 @@ void normalize_by_rows(const NormalizedRows& rows, bool relu, double eps, const 
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, relu, eps, data<T>(x), data<T>(weight),
-                 data<T>(bias), mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
+      with_relu(relu, [&](auto with) {
+        launch_pdl(normalize_kernel<T, width, false, with>, config_for(context, rows.rows, lanes),
+                   NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
+                   mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
+      });
     });
   });
 }
@@ -112,10 +114,12 @@ void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, con
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, relu, data<T>(grad), data<T>(x), data<T>(mean),
-                 data<T>(rstd), data<T>(weight), data<T>(bias), data<T>(products), data<T>(sums),
-                 out.data_ptr<T>());
+      with_relu(relu, [&](auto with) {
+        launch_pdl(normalize_grad_kernel<T, width, with>, config_for(context, rows.rows, lanes),
+                   NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean),
+                   data<T>(rstd), data<T>(weight), data<T>(bias), data<T>(products), data<T>(sums),
+                   out.data_ptr<T>());
+      });
     });
   });
 }
@@ -149,10 +153,12 @@ Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, 
                    weight_sums, bias_sums);
       } else {
         const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
-        launch_pdl(run_sums_kernel<T, vector>,
-                   config_for(context, rows.rows * rows.weights(), lanes), rows, lanes, relu,
-                   data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
-                   data<T>(bias), weight_sums, bias_sums);
+        with_relu(relu, [&](auto with) {
+          launch_pdl(run_sums_kernel<T, vector, with>,
+                     config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
+                     data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
+                     data<T>(bias), weight_sums, bias_sums);
+        });
       }
     });
   });

@@ -56,17 +56,17 @@ struct NormTeam {
 };
 
 // Whether a relu after normal * weight + bias passes the gradient on. All is passed without one.
-template <class T>
-__device__ bool passes(bool relu, T normal, T weight, T bias) {
-  return !relu || normal * weight + bias > 0;
+template <bool kRelu, class T>
+__device__ bool passes(T normal, T weight, T bias) {
+  return !kRelu || normal * weight + bias > 0;
 }
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
-// elements differ from it, in `means` and `rstds`. relu: results are at least 0.
-template <class T, int V, bool kMoments>
+// elements differ from it, in `means` and `rstds`. kRelu: results are at least 0.
+template <class T, int V, bool kMoments, bool kRelu>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_kernel(NormTeam<V> team, bool relu, double eps, const T* x, const T* weight,
-                     const T* bias, T* means, T* rstds, T* out) {
+    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
+                     T* means, T* rstds, T* out) {
   wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
-      if (relu && y.at[v] < 0) y.at[v] = 0;
+      if (kRelu && y.at[v] < 0) y.at[v] = 0;
     }
     store_vector(out + i, y);
   });
@@ -133,10 +133,10 @@ __global__ void __launch_bounds__(kNormThreads)
 }
 
 // The gradient of x. Where rows share statistics, `group_products` and `group_sums` are those of
-// run_sums_kernel, added up. relu: it followed, and passes on what stands for a result above 0.
-template <class T, int V>
+// run_sums_kernel, added up. kRelu: it followed, and passes on what stands for a result above 0.
+template <class T, int V, bool kRelu>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_grad_kernel(NormTeam<V> team, bool relu, const T* grad, const T* x, const T* means,
+    normalize_grad_kernel(NormTeam<V> team, const T* grad, const T* x, const T* means,
                           const T* rstds, const T* weight, const T* bias, const T* group_products,
                           const T* group_sums, T* out) {
   wait_for_earlier_kernels();
@@ -151,11 +151,11 @@ __global__ void __launch_bounds__(kMostNormThreads)
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
     const auto w = team.weight(weight, row, i, T(1));
     Vector<T, V> b = {};
-    if (relu) b = team.weight(bias, row, i, T(0));
+    if (kRelu) b = team.weight(bias, row, i, T(0));
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       normal.at[v] = (normal.at[v] - mean) * rstd;
-      g.at[v] = passes(relu, normal.at[v], w.at[v], b.at[v]) ? g.at[v] * w.at[v] : T(0);
+      g.at[v] = passes<kRelu>(normal.at[v], w.at[v], b.at[v]) ? g.at[v] * w.at[v] : T(0);
     }
   };
   T sum = 0, products = 0;
@@ -191,13 +191,12 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
-// normalised x, bias_sums of grad. relu: as for normalize_grad_kernel. REQUIRES: with relu, rows
+// normalised x, bias_sums of grad. kRelu: as for normalize_grad_kernel. REQUIRES: with kRelu, rows
 // share statistics.
-template <class T, int V>
+template <class T, int V, bool kRelu>
 __global__ void __launch_bounds__(kNormThreads)
-    run_sums_kernel(NormalizedRows rows, int lanes, bool relu, const T* grad, const T* x,
-                    const T* means, const T* rstds, const T* weight, const T* bias, T* weight_sums,
-                    T* bias_sums) {
+    run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* means,
+                    const T* rstds, const T* weight, const T* bias, T* weight_sums, T* bias_sums) {
   wait_for_earlier_kernels();
   const int64_t run =
       (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
@@ -207,14 +206,14 @@ __global__ void __launch_bounds__(kNormThreads)
   if (valid) {
     const int64_t statistic = rows.statistic(run / rows.weights());
     const T mean = means[statistic], rstd = rstds[statistic];
-    const T w = relu && weight ? weight[statistic] : T(1),
-            b = relu && bias ? bias[statistic] : T(0);
+    const T w = kRelu && weight ? weight[statistic] : T(1),
+            b = kRelu && bias ? bias[statistic] : T(0);
     for (int i = lane * V; i < n; i += lanes * V) {
       const auto g = load_vector<V>(grad + run * n + i), each = load_vector<V>(x + run * n + i);
 #pragma unroll
       for (int v = 0; v < V; ++v) {
         const T normal = (each.at[v] - mean) * rstd,
-                passed = passes(relu, normal, w, b) ? g.at[v] : T(0);
+                passed = passes<kRelu>(normal, w, b) ? g.at[v] : T(0);
         sum += passed;
         products += passed * normal;
       }

@@ -82,12 +82,6 @@ void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
   });
 }
 
-// f(a constant) for what `relu` is.
-template <class F>
-void with_relu(bool relu, const F& f) {
-  relu ? f(std::true_type()) : f(std::false_type());
-}
-
 }  // namespace
 
 void normalize_by_columns(const NormalizedRows& rows, bool relu, const Tensor& x,

@@ -1,6 +1,8 @@
 // The functions of Backend for normalisations of columns (NormalizedRows::columns).
 #pragma once
 
+#include <type_traits>
+
 #include "gradus/tensor/base/normalized_rows.h"
 #include "gradus/tensor/tensor.h"
 
@@ -23,5 +25,11 @@ void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, 
                      const Tensor& weight, const Tensor& bias, const Tensor& mean,
                      const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
                      const Tensor& out);
+
+// f(a constant) for what `relu` is.
+template <class F>
+void with_relu(bool relu, const F& f) {
+  relu ? f(std::true_type()) : f(std::false_type());
+}
 
 }  // namespace gradus::cuda
