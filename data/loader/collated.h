@@ -115,7 +115,9 @@ class CollatedDataset
   CollatedBatch<Source> get_batch(typename Source::BatchRequestType request) override {
     auto batch = make_collated(source_, std::move(request));
     if (pinned_) {
-      const auto pin = [](Tensor& x) { x = x.pin_memory(); };
+      const auto pin = [](Tensor& x) {
+        if (x.is_cpu()) x = x.pin_memory();
+      };
       if constexpr (is_stateful) {
         if (batch) for_each_tensor(*batch, pin);
       } else {

@@ -3,6 +3,10 @@
 
 namespace gradus::data::detail {
 
+bool pins(const DataLoaderOptions& options) {
+  return options.pin_memory() || (options.device() && options.device()->is_cuda());
+}
+
 DataLoaderOptions loader_options(const DataLoaderOptions& options, bool has_indices) {
   DataLoaderOptions out = options;
   if (!has_indices) out.workers(std::min<size_t>(options.workers(), 1));

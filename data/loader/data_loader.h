@@ -122,6 +122,9 @@ class StatefulSource final : public BatchSource<typename Dataset::BatchType::val
   void load(serialize::InputArchive&) override { refuse_state(); }
 };
 
+// Whether batches lie in page-locked memory: where that is asked, and where they are copied to a
+// GPU.
+bool pins(const DataLoaderOptions& options);
 // The options that DataLoaderBase takes. A data set that decides itself which examples come next
 // is read by one worker at most, since the order would depend on which one is faster.
 DataLoaderOptions loader_options(const DataLoaderOptions& options, bool has_indices);
@@ -173,7 +176,7 @@ class DataLoader {
     using Shared = datasets::SharedBatchDataset<detail::CollatedDataset<Dataset>>;
     source_ = std::make_unique<detail::StatefulSource<Shared>>(
         Shared(std::make_shared<detail::CollatedDataset<Dataset>>(std::move(dataset),
-                                                                  options.pin_memory())),
+                                                                  detail::pins(options))),
         detail::loader_options(options, false));
   }
 
@@ -227,7 +230,7 @@ class DataLoader {
         std::is_convertible_v<std::vector<size_t>, typename Dataset::BatchRequestType>;
     using Collated = detail::CollatedDataset<Dataset>;
     source_ = std::make_unique<detail::SampledSource<Collated, Sampler>>(
-        Collated(std::move(dataset), options.pin_memory()), std::move(sampler),
+        Collated(std::move(dataset), detail::pins(options)), std::move(sampler),
         detail::loader_options(options, has_indices));
   }
 

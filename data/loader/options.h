@@ -30,8 +30,8 @@ struct DataLoaderOptions {
 
   // Each epoch draws an order of its own. DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, bool, shuffle) = false;
-  // Batches lie in page-locked memory. Copies from there to a GPU run beside the program.
-  // DataLoader alone reads this option.
+  // Batches lie in page-locked memory. Copies from there to a GPU run beside the program. `device`
+  // of a GPU implies it. DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, bool, pin_memory) = false;
   // Copies batches there, the next one while this one is used. DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, std::optional<Device>, device);

@@ -86,6 +86,15 @@ TEST_F(Pinned, ServesALoader) {
   }
 }
 
+TEST_F(Pinned, ALoaderPinsWhatItCopiesToAGpu) {
+  EXPECT_TRUE(data::detail::pins(data::DataLoaderOptions().device(kCUDA)));
+  EXPECT_FALSE(data::detail::pins(data::DataLoaderOptions().device(kCPU)));
+  // What lies there already stays.
+  const Tensor rows = randn({40, 7}, kCUDA);
+  data::DataLoader loader(data::TensorDataset(rows), data::DataLoaderOptions(40).device(kCUDA));
+  for (auto& [x] : loader) EXPECT_TRUE(x.equal(rows));
+}
+
 TEST(PinnedWithoutADevice, IsAnErrorThatSaysWhy) {
   if (cuda::is_available()) GTEST_SKIP() << "there is a device";
   expect_error<Error>([] { ones({2}).pin_memory(); }, cuda::why_unavailable());
