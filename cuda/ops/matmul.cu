@@ -10,6 +10,7 @@
 #include "gradus/cuda/kernels/matmul_coalesced.cuh"
 #include "gradus/cuda/kernels/matmul_dot.cuh"
 #include "gradus/cuda/kernels/matmul_naive.cuh"
+#include "gradus/cuda/kernels/matmul_narrow.cuh"
 #include "gradus/cuda/kernels/matmul_register_1d.cuh"
 #include "gradus/cuda/kernels/matmul_register_2d.cuh"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
@@ -77,6 +78,13 @@ constexpr auto kSmall = vectorized<BlockShape<64, 64, 16, 32, 32, 8, 4, 4>>(0.60
 constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.30);
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
+
+// Columns of a block, whose rows' terms are cut into parts for a few rounds of blocks.
+template <int kCols>
+constexpr Kernel<float> kNarrowOf = {
+    matmul_narrow<kCols>, NarrowShape::kRows, kCols, NarrowShape::kThreads, 4, 0.5};
+constexpr std::array<Kernel<float>, 4> kNarrow = {kNarrowOf<4>, kNarrowOf<8>, kNarrowOf<12>,
+                                                  kNarrowOf<16>};
 
 // The kernels that "automatic" picks from for products that fill a tile.
 template <class T>
@@ -221,6 +229,21 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
   const bool vector = (args.m == 1 || args.n == 1) && !args.a.along_outer && !args.b.along_outer &&
                       args.k >= kManyTerms;
   if (tiny || vector) return {kDot<T>, useful_parts(kDot<T>, args, batches, multiprocessors, 2048)};
+
+  if constexpr (std::is_same_v<T, float>) {
+    // Where a comes from memory.
+    const int64_t cached = getDeviceProperties(current_device()).l2_bytes;
+    const auto along_memory = [](const MatmulOperand<float>& x) {
+      return x.aligned && !x.along_outer;
+    };
+    if (args.n <= kNarrow.back().cols && args.k >= 8 * NarrowShape::kChunk &&
+        args.m * args.k * int64_t{sizeof(float)} > cached && along_memory(args.a) &&
+        along_memory(args.b)) {
+      const Kernel<float>& kernel = kNarrow[static_cast<size_t>(args.n - 1) / 4];
+      return {kernel,
+              useful_parts(kernel, args, batches, multiprocessors, 8 * NarrowShape::kChunk)};
+    }
+  }
 
   Plan<T> best = {};
   double least = std::numeric_limits<double>::infinity();

@@ -205,6 +205,13 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
   both(300, 1, most);
 }
 
+// An operand that no cache holds and few columns; rows and terms that fill no block, and a bias.
+TEST_F(MatmulTest, LargeOperandsTimesFewColumns) {
+  const int64_t m = kSimulated ? 523 : 2051, k = kSimulated ? 2062 : 8262;
+  for (const int64_t n : {2, 5, 11, 16})
+    check_product(kFloat, 1, m, n, k, OperandLayout::plain, OperandLayout::transposed, true);
+}
+
 // Beside the product: by a kernel that adds them as it goes, or by a reduction.
 TEST_F(MatmulTest, SumsOfRowsComeWithTheProduct) {
   const auto layout = [] { return kOperandLayouts[pick(0, 3)]; };
