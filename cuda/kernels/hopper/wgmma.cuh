@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
@@ -90,6 +91,18 @@ __device__ inline void copy_box_to_all(void* to, const CUtensorMap& from, uint64
       "l"(&from), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "h"(blocks)
       : "memory");
 }
+// The same from a tensor of four dimensions to this block: channels from c on of some pixels, one
+// behind the other in the box that the tensor's map names, each moved by right and down. The first
+// one is at (w, h) of sample n.
+__device__ inline void copy_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, int c,
+                                   int w, int h, int n, int right, int down) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(shared_address(to)),
+      "l"(&from), "r"(shared_address(barrier)), "r"(c), "r"(w), "r"(h), "r"(n),
+      "h"(static_cast<uint16_t>(right)), "h"(static_cast<uint16_t>(down))
+      : "memory");
+}
 __device__ inline void store_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
   asm volatile(
       "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&to),
@@ -137,23 +150,33 @@ __device__ void wait_for_products() {
 #define GRADUS_SUMS_8(i)                                                                     \
   "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), \
       "+f"(sums[i + 5]), "+f"(sums[i + 6]), "+f"(sums[i + 7])
-#define GRADUS_WGMMA_128(type)                                                                 \
+#define GRADUS_WGMMA_64(kind, turned)                                                          \
+  asm volatile(                                                                                \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"                                             \
+      "wgmma.mma_async.sync.aligned.m64n64" kind                                               \
+      " {"                                                                                     \
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                 \
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, " \
+      "%33, p, 1, 1" turned ";\n}"                                                             \
+      : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24)               \
+      : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
+#define GRADUS_WGMMA_128(kind, turned)                                                         \
   asm volatile(                                                                                \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"                                             \
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                             \
+      "wgmma.mma_async.sync.aligned.m64n128" kind                                              \
       " {"                                                                                     \
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                 \
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "       \
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "       \
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, " \
-      "%65, p, 1, 1, %67, %68;\n}"                                                             \
+      "%65, p, 1, 1" turned ";\n}"                                                             \
       : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24),              \
         GRADUS_SUMS_8(32), GRADUS_SUMS_8(40), GRADUS_SUMS_8(48), GRADUS_SUMS_8(56)             \
       : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
-#define GRADUS_WGMMA_192(type)                                                                 \
+#define GRADUS_WGMMA_192(kind, turned)                                                         \
   asm volatile(                                                                                \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"                                             \
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type                             \
+      "wgmma.mma_async.sync.aligned.m64n192" kind                                              \
       " {"                                                                                     \
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                 \
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "       \
@@ -161,15 +184,15 @@ __device__ void wait_for_products() {
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "       \
       "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "       \
       "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, %96, " \
-      "%97, p, 1, 1, %99, %100;\n}"                                                            \
+      "%97, p, 1, 1" turned ";\n}"                                                             \
       : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24),              \
         GRADUS_SUMS_8(32), GRADUS_SUMS_8(40), GRADUS_SUMS_8(48), GRADUS_SUMS_8(56),            \
         GRADUS_SUMS_8(64), GRADUS_SUMS_8(72), GRADUS_SUMS_8(80), GRADUS_SUMS_8(88)             \
       : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
-#define GRADUS_WGMMA_256(type)                                                                     \
+#define GRADUS_WGMMA_256(kind, turned)                                                             \
   asm volatile(                                                                                    \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"                                                \
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type                                 \
+      "wgmma.mma_async.sync.aligned.m64n256" kind                                                  \
       " {"                                                                                         \
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                     \
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "           \
@@ -180,7 +203,7 @@ __device__ void wait_for_products() {
       "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "     \
       "%111, "                                                                                     \
       "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
-      "%127}, %128, %129, p, 1, 1, %131, %132;\n}"                                                 \
+      "%127}, %128, %129, p, 1, 1" turned ";\n}"                                                   \
       : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24),                  \
         GRADUS_SUMS_8(32), GRADUS_SUMS_8(40), GRADUS_SUMS_8(48), GRADUS_SUMS_8(56),                \
         GRADUS_SUMS_8(64), GRADUS_SUMS_8(72), GRADUS_SUMS_8(80), GRADUS_SUMS_8(88),                \
@@ -188,21 +211,31 @@ __device__ void wait_for_products() {
       : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
 
 // sums (64 x N) = a (64 x 16) b (16 x N), added to what they were where `adds`. kAlongA: the lines
-// of a's boxes hold elements of one term; else of one row. kAlongB likewise.
+// of a's boxes hold elements of one term; else of one row. kAlongB likewise. Of floats, rounded
+// towards 0 to TF32, there are 8 terms, and lines hold those of one row or column.
 // The elements of a lane: of mma's c (tensor_core.cuh), for each warp 16 rows and 8 columns a time.
-template <HalfType T, int N, bool kAlongA, bool kAlongB>
+template <class T, int N, bool kAlongA, bool kAlongB>
 __device__ void multiply(float (&sums)[N / 2], uint64_t a, uint64_t b, bool adds) {
-  constexpr bool kBrain = std::is_same_v<T, BFloat16>;
-  static_assert(N == 128 || N == 192 || N == 256);
-  if constexpr (N == 128 && kBrain) GRADUS_WGMMA_128("bf16");
-  if constexpr (N == 128 && !kBrain) GRADUS_WGMMA_128("f16");
-  if constexpr (N == 192 && kBrain) GRADUS_WGMMA_192("bf16");
-  if constexpr (N == 192 && !kBrain) GRADUS_WGMMA_192("f16");
-  if constexpr (N == 256 && kBrain) GRADUS_WGMMA_256("bf16");
-  if constexpr (N == 256 && !kBrain) GRADUS_WGMMA_256("f16");
+  constexpr bool kBrain = std::is_same_v<T, BFloat16>, kHalves = std::is_same_v<T, Half>;
+  constexpr bool kFloats = std::is_same_v<T, float>;
+  static_assert(N == 64 || N == 128 || N == 192 || N == 256);
+  static_assert(kBrain || kHalves || (kFloats && !kAlongA && !kAlongB));
+  if constexpr (N == 64 && kBrain) GRADUS_WGMMA_64("k16.f32.bf16.bf16", ", %35, %36");
+  if constexpr (N == 64 && kHalves) GRADUS_WGMMA_64("k16.f32.f16.f16", ", %35, %36");
+  if constexpr (N == 64 && kFloats) GRADUS_WGMMA_64("k8.f32.tf32.tf32", "");
+  if constexpr (N == 128 && kBrain) GRADUS_WGMMA_128("k16.f32.bf16.bf16", ", %67, %68");
+  if constexpr (N == 128 && kHalves) GRADUS_WGMMA_128("k16.f32.f16.f16", ", %67, %68");
+  if constexpr (N == 128 && kFloats) GRADUS_WGMMA_128("k8.f32.tf32.tf32", "");
+  if constexpr (N == 192 && kBrain) GRADUS_WGMMA_192("k16.f32.bf16.bf16", ", %99, %100");
+  if constexpr (N == 192 && kHalves) GRADUS_WGMMA_192("k16.f32.f16.f16", ", %99, %100");
+  if constexpr (N == 192 && kFloats) GRADUS_WGMMA_192("k8.f32.tf32.tf32", "");
+  if constexpr (N == 256 && kBrain) GRADUS_WGMMA_256("k16.f32.bf16.bf16", ", %131, %132");
+  if constexpr (N == 256 && kHalves) GRADUS_WGMMA_256("k16.f32.f16.f16", ", %131, %132");
+  if constexpr (N == 256 && kFloats) GRADUS_WGMMA_256("k8.f32.tf32.tf32", "");
 }
 
 #undef GRADUS_SUMS_8
+#undef GRADUS_WGMMA_64
 #undef GRADUS_WGMMA_128
 #undef GRADUS_WGMMA_192
 #undef GRADUS_WGMMA_256

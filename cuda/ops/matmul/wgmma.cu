@@ -23,11 +23,11 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/matmul_wgmma_split.cuh"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
-#include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
+#include "gradus/cuda/runtime/tensor_maps.h"
 
 namespace gradus::cuda {
 
@@ -39,19 +39,6 @@ bool has_wgmma() {
 namespace {
 constexpr int64_t kMostCoordinate = std::numeric_limits<int>::max() - 1024;
 
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-EncodeTiled encode_tiled() {
-  static const EncodeTiled found = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult result;
-    check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                cudaEnableDefault, &result),
-               "matmul");
-    return reinterpret_cast<EncodeTiled>(function);
-  }();
-  return found;
-}
-
 // Matrices of 16 bits, one for each z, whose lines are contiguous. Strides are in elements.
 struct BoxedMatrices {
   const void* data;
@@ -62,18 +49,9 @@ struct BoxedMatrices {
 
 CUtensorMap boxes_of(const BoxedMatrices& of) {
   const auto type = of.brain ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-  const auto size = [](int64_t x) { return static_cast<cuuint64_t>(x); };
-  const cuuint64_t sizes[3] = {size(of.width), size(of.lines), size(of.count)};
-  const cuuint64_t bytes[2] = {size(2 * of.line), size(2 * of.matrix)};
-  const cuuint32_t box[3] = {64, 64, 1}, steps[3] = {1, 1, 1};
-  CUtensorMap map;
-  const CUresult status =
-      encode_tiled()(&map, type, 3, const_cast<void*>(of.data), sizes, bytes, box, steps,
-                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  check<Error>(status == CUDA_SUCCESS, "matmul: cuTensorMapEncodeTiled failed with status ",
-               static_cast<int>(status), "; try set_matmul_kernel(\"tensor_cores\")");
-  return map;
+  return map_of(
+      Boxes{of.data, type, 2, {of.width, of.lines, of.count}, {of.line, of.matrix}, {64, 64, 1}},
+      "matmul", "set_matmul_kernel(\"tensor_cores\")");
 }
 
 // Blocks come in pairs.
