@@ -9,8 +9,9 @@
 
 namespace gradus::cuda {
 
-// "automatic" is the kernels of Gradus, "cudnn" the peer to compare with. "large_tiles",
-// "narrow_tiles" and "small_tiles" are "automatic" with that tile for half types and TF32.
+// "automatic" is the kernels of Gradus, "cudnn" the peer to compare with. The others are
+// "automatic" with one of its kernels for half types and TF32: "wgmma", which takes what it can on
+// a GPU of compute capability 9.0, or the tiles "large_tiles", "narrow_tiles", "small_tiles".
 ArrayRef<std::string_view> convolution_kernels();
 
 // The one in use; "automatic" unless set, which never runs cuDNN.

@@ -18,9 +18,9 @@ namespace gradus::cuda {
 
 // --- The choice by name
 namespace {
-constexpr std::array<std::string_view, 5> kConvolutionNames = {"automatic", "cudnn", "large_tiles",
-                                                               "narrow_tiles", "small_tiles"};
-constexpr size_t kCudnn = 1, kTiles = 2;  // places among them
+constexpr std::array<std::string_view, 6> kConvolutionNames = {
+    "automatic", "cudnn", "wgmma", "large_tiles", "narrow_tiles", "small_tiles"};
+constexpr size_t kCudnn = 1, kWgmma = 2, kTiles = 3;  // places among them
 
 NamedChoice& convolution_choice() {
   static NamedChoice chosen("convolution", "GRADUS_CONVOLUTION", kConvolutionNames);
@@ -251,6 +251,7 @@ void set_convolution_kernel(std::string_view name) {
   convolution_choice().set(place);
 }
 bool convolves_by_cudnn() { return convolution_choice().place() == kCudnn; }
+bool convolves_by_wgmma() { return convolution_choice().place() == kWgmma; }
 std::optional<size_t> chosen_tile() {
   const size_t place = convolution_choice().place();
   return place < kTiles ? std::nullopt : std::optional(place - kTiles);

@@ -11,6 +11,7 @@ namespace gradus::cuda {
 
 // Whether it was chosen.
 bool convolves_by_cudnn();
+bool convolves_by_wgmma();
 // The place of the chosen tile, if one was chosen.
 std::optional<size_t> chosen_tile();
 

@@ -1,6 +1,7 @@
 // Convolutions of half types on a GPU: no operand is converted, sums are float32, one rounding.
 #include "gradus/compat/ATen/Context.h"
 #include "gradus/cuda/ops/convolution.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/windows.h"
@@ -46,6 +47,8 @@ void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
     const Tensor b = random_image(dtype, sizes_of(second_operand(part), s), order);
     const Tensor bias =
         part == ConvolutionPass::fprop ? random_memory(dtype, s.filters, {-1, 1}) : Tensor();
+    if (dtype == kFloat)  // what TF32 holds
+      for (const Tensor& x : {a, b}) raw::copy_(x, raw::to(raw::to(x, kBFloat16), kFloat));
     const auto wide = [](const Tensor& t) { return t.defined() ? raw::to(t, kDouble) : t; };
     const Tensor expected = raw::convolution("conv", part, s, wide(a), wide(b), wide(bias));
     const auto make = [&] {
@@ -54,7 +57,7 @@ void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
     const Tensor got = make();
     EXPECT_EQ(got.dtype(), dtype);
     // Half a unit of the last place of the result, and roundings to float of its terms.
-    const double unit = dtype == kBFloat16 ? 0x1p-8 : 0x1p-11;
+    const double unit = dtype == kBFloat16 ? 0x1p-8 : dtype == kHalf ? 0x1p-11 : 0x1p-22;
     const Tensor error = (got.to(kCPU).to(kDouble) - expected).abs();
     const Tensor most = expected.abs() * (1.01 * unit) + 1e-6 * (8 + terms_of(part, s));
     EXPECT_LE((error - most).max().item<double>(), 0)
@@ -106,6 +109,32 @@ TEST_F(HalfConvolutionTest, EveryTile) {
   expect_convolution(images(8, 64, 64, {32, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
   expect_convolution(images(8, 128, 256, {16, 1, 3, 2, 1, 1}), kHalf, Order::last);
   expect_convolution(images(4, 512, 512, {4, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+}
+
+// Rows, columns and channels beyond a tile or box of it; taps, strides and gaps in every direction.
+TEST_F(HalfConvolutionTest, WgmmaTakesEveryPass) {
+  if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  cuda::set_convolution_kernel("wgmma");
+  detail::allow_tf32_convolutions(true);
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat}) {
+    expect_convolution(images(2, 64, 64, {8, 1, 1, 1, 0, 1}), dtype, Order::last);
+    expect_convolution(images(3, 64, 96, {13, 1, 3, 1, 1, 1}), dtype, Order::last);
+    expect_convolution(images(2, 128, 200, {14, 1, 3, 2, 1, 1}), dtype, Order::first);
+    expect_convolution(images(1, 32, 64, {21, 1, 7, 2, 3, 1}), dtype, Order::last);
+    expect_convolution(images(5, 8, 16, {10, 1, 5, 3, 2, 1}), dtype, Order::gappy);
+    expect_convolution(images(2, 64, 72, {19, 1, 3, 1, 2, 2}), dtype, Order::last);
+    expect_convolution(images(9, 256, 512, {7, 1, 3, 1, 1, 1}), dtype, Order::last);
+    expect_convolution(images(3, 160, 320, {9, 1, 1, 2, 0, 1}), dtype, Order::last);
+    Convolution uneven = images(2, 72, 136, {15, 1, 3, 1, 1, 1});
+    WindowDim& down = uneven.dim[kSpatial - 2];
+    down = {11, 0, 1, 2, 0, 1}, down.out = 6;
+    expect_convolution(uneven, dtype, Order::last);
+    for (int i = 0; i < 10; ++i) {
+      Convolution random = random_convolution(4, 9);
+      random.channels *= 8, random.filters *= 8, random.groups = 1;
+      expect_convolution(random, dtype, Order::last);
+    }
+  }
 }
 
 TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {

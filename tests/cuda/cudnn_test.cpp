@@ -19,12 +19,12 @@ class ConvolutionKernels : public GpuTest {
 
 TEST_F(ConvolutionKernels, AreChosenByName) {
   EXPECT_EQ(cuda::convolution_kernels().vec(),
-            (std::vector<std::string_view>{"automatic", "cudnn", "large_tiles", "narrow_tiles",
-                                           "small_tiles"}));
+            (std::vector<std::string_view>{"automatic", "cudnn", "wgmma", "large_tiles",
+                                           "narrow_tiles", "small_tiles"}));
   EXPECT_EQ(cuda::convolution_kernel(), "automatic");
   EXPECT_EQ(message_of<ValueError>([] { cuda::set_convolution_kernel("fastest"); }),
             "set_convolution_kernel: no convolution kernel is named 'fastest'; expected one of "
-            "automatic, cudnn, large_tiles, narrow_tiles, small_tiles");
+            "automatic, cudnn, wgmma, large_tiles, narrow_tiles, small_tiles");
   if (kSimulated) {
     EXPECT_EQ(message_of<Error>([] { cuda::set_convolution_kernel("cudnn"); }),
               "convolution: simulated devices have no cuDNN; use "

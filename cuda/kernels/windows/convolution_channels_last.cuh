@@ -15,7 +15,7 @@
 // Cost. A thread of a tile of 128 x 128 copies 8 units for 32 terms at some 10 instructions each,
 // beside 64 multiplications and 16 loads of fragments: 160 issue slots, while the tensor cores of
 // its quarter of a multiprocessor are busy for some 400 cycles.
-// Next. wgmma, with tiles that the tensor memory accelerator gathers (im2col).
+// Next. On Hopper, hopper/convolution_wgmma.cuh.
 #pragma once
 
 #include "gradus/cuda/kernels/pdl.cuh"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
@@ -254,11 +253,7 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
   MatmulArgs<T> sum{};
   sum.out = operands.out, sum.row_sums = operands.sums;
   sum.m = sums > 0 ? sums : 1, sum.n = results / sum.m;
-  const int lane_bits = sum_lane_bits(plan.parts);
-  const auto blocks =
-      static_cast<unsigned>(ceil_div((results + sums) << lane_bits, int64_t{kReduceThreads}));
-  launch_pdl(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-             static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits, sum);
+  add_parts(partial.template as<T>(), plan.parts, sum);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_wgmma.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -56,6 +56,7 @@ template <class T>
 struct ChannelsLastPlan {
   const ChannelsLastKernel<T>* kernel = nullptr;
   int parts = 1;
+  double time = std::numeric_limits<double>::infinity();
 };
 template <class T>
 ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
@@ -68,7 +69,6 @@ ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
   constexpr double kRate = 0.8e12 * (is_half<T> ? 1 : 0.5), kOfBlock = 2.2e-6, kOfPass = 7.8e-6,
                    kOfSum = 8 / 2.5e12, kAlone = 0.7;
   ChannelsLastPlan<T> best;
-  double least = std::numeric_limits<double>::infinity();
   for (const auto& kernel : all) {
     const auto chosen = chosen_tile();
     if (kernel.shared_bytes > shared_bytes || (chosen && kernel.run != all[*chosen].run)) continue;
@@ -89,7 +89,7 @@ ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
         time += static_cast<double>(blocks / 2) * (2 * one + kOfBlock) +
                 static_cast<double>(blocks % 2) * (one / kAlone + kOfBlock);
       }
-      if (time < least) least = time, best = {&kernel, static_cast<int>(parts)};
+      if (time < best.time) best = {&kernel, static_cast<int>(parts), time};
     }
   }
   return best;
@@ -185,6 +185,30 @@ std::vector<ChannelsLastArgs<T>> channels_last_products(ConvolutionPass pass,
   return out;
 }
 
+// Makes the products on the current device and stream by the plan's kernel.
+template <class T>
+void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArgs<T>> products,
+                    int64_t groups, int64_t channels, int64_t results) {
+  const ChannelsLastKernel<T>& kernel = *plan.kernel;
+  MatmulArgs<float, T> sum{};
+  sum.out = products[0].out, sum.bias = products[0].bias, sum.bias_stride = 1;
+  sum.n = channels, sum.m = results / channels;
+  const Scratch partial(plan.parts > 1 ? static_cast<size_t>(results * plan.parts) * 4 : 0);
+  for (ChannelsLastArgs<T>& product : products) {
+    const int steps = ceil_div(product.depth, kernel.depth);
+    product.parts = plan.parts, product.part = ceil_div(steps, plan.parts);
+    product.part_out = results;
+    if (plan.parts > 1) product.partial = partial.as<float>(), product.bias = nullptr;
+    const int64_t tiles = int64_t{ceil_div(product.rows, kernel.rows)} *
+                          ceil_div(product.columns, kernel.columns) * groups * plan.parts;
+    launch_pdl(kernel.run,
+               {dim3(static_cast<unsigned>(tiles)), static_cast<unsigned>(kernel.threads),
+                static_cast<size_t>(kernel.shared_bytes)},
+               product);
+  }
+  if (plan.parts > 1) add_parts(partial.as<float>(), plan.parts, sum);
+}
+
 // Backend::convolution for tensors of one or two dimensions and any strides. False, and nothing
 // done, where a group's channels or filters are no whole units.
 template <class T, ConvolutionPass pass>
@@ -230,38 +254,18 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   args.out_pitch = kOfWeight ? shape.taps() * channels : result.channels;
   args.whole_units =
       args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
-  std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
+  args.bias = bias.defined() ? data(bias) : nullptr;
+  const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
   const int64_t results = result.numel();
   const ChannelsLastPlan<T> plan = plan_for<T>(ChannelsLastKernels<T, pass>::all, products,
                                                shape.groups, results, most_shared_bytes());
-  if (plan.kernel == nullptr) return false;
-  const Scratch partial(plan.parts > 1 ? static_cast<size_t>(results * plan.parts) * 4 : 0);
-  for (ChannelsLastArgs<T>& product : products) {
-    const ChannelsLastKernel<T>& kernel = *plan.kernel;
-    const int steps = ceil_div(product.depth, kernel.depth);
-    product.parts = plan.parts, product.part = ceil_div(steps, plan.parts);
-    product.part_out = results;
-    product.partial = plan.parts > 1 ? partial.as<float>() : nullptr;
-    if (plan.parts == 1 && bias.defined()) product.bias = data(bias);
-    const int64_t tiles = int64_t{ceil_div(product.rows, kernel.rows)} *
-                          ceil_div(product.columns, kernel.columns) * shape.groups * plan.parts;
-    launch_pdl(kernel.run,
-               {dim3(static_cast<unsigned>(tiles)), static_cast<unsigned>(kernel.threads),
-                static_cast<size_t>(kernel.shared_bytes), context.stream},
-               product);
-  }
-  if (plan.parts > 1) {
-    MatmulArgs<float, T> sum{};
-    sum.out = static_cast<T*>(made.data_ptr());
-    sum.bias = bias.defined() ? data(bias) : nullptr, sum.bias_stride = 1;
-    sum.n = result.channels, sum.m = results / sum.n;
-    const int lane_bits = sum_lane_bits(plan.parts);
-    const auto blocks =
-        static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
-    launch_pdl(matmul_sum<float, T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-               static_cast<const float*>(partial.as<float>()), int64_t{plan.parts}, lane_bits, sum);
+  if (shape.groups > 1 ||
+      !wgmma_convolution(pass, shape, products, kOfWeight ? Tensor() : with_height(b, weight),
+                         plan.time)) {
+    if (plan.kernel == nullptr) return false;
+    multiply_tiles(plan, products, shape.groups, result.channels, results);
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,

@@ -5,8 +5,10 @@
 #include <numeric>
 #include <optional>
 
+#include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {
@@ -16,6 +18,16 @@ inline int counted(int64_t count) {
   check<NotImplementedError>(count <= std::numeric_limits<int>::max() / 2, "convolution: ", count,
                              " places or taps are more than a kernel counts; split the batch");
   return static_cast<int>(count);
+}
+
+// sum.out, and sum.row_sums, = the sum of parts that lie one after another (matmul_sum).
+template <class T, class Out>
+void add_parts(const T* partial, int64_t parts, const MatmulArgs<T, Out>& sum) {
+  const int lane_bits = sum_lane_bits(parts);
+  const int64_t outputs = sum.m * sum.n + (sum.row_sums ? sum.m : 0);
+  const int64_t blocks = ceil_div(outputs << lane_bits, int64_t{kReduceThreads});
+  launch_pdl(matmul_sum<T, Out>, {dim3(static_cast<unsigned>(blocks)), kReduceThreads}, partial,
+             parts, lane_bits, sum);
 }
 
 // The elements of the input that are `stride` apart from element `first` on, in one dimension.

@@ -1,0 +1,229 @@
+// Convolutions of half types, and of float32 rounded to TF32, on Hopper: the output, and the
+// gradient of the input. All tensors lie with their channels last in memory.
+//
+// Idea. The products are those of convolution_channels_last.cuh. But nobody computes addresses: the
+// tensor memory accelerator walks through the places of a tile itself (im2col mode), goes on in the
+// next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
+// channels of one tap. As in matmul_wgmma.cuh one thread asks for tiles some steps ahead, two
+// warpgroups multiply 64 places each, and two blocks of a cluster copy half of the weights to both.
+// Cost. Two blocks of a multiprocessor take 0.67 microseconds a step of 128 x 64 results: with what
+// the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. Tiles of 128
+// columns read less, but each begins some 4 microseconds late (docs/lab-notebook.md).
+// Next. That start; more stages where each multiprocessor has one tile.
+#pragma once
+
+#include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
+
+namespace gradus::cuda {
+
+// Taps reach forward from the first element that a place meets: it is `lower` for place 0, the step
+// from place to place is GatheredDim::step.
+__host__ __device__ inline int lower_corner(const GatheredDim& dim) {
+  return dim.first + (dim.reach < 0 ? (dim.taps - 1) * dim.reach : 0);
+}
+__host__ __device__ inline int offset_of(const GatheredDim& dim, int tap) {
+  return dim.reach < 0 ? (tap - dim.taps + 1) * dim.reach : tap * dim.reach;
+}
+
+// Lines of all boxes are of 128 bytes, swizzled.
+template <class T>
+struct ConvolutionWgmmaArgs {
+  CUtensorMap gathered;  // im2col: 128 places
+  // (filters, taps, channels): boxes of half a tile's columns and one tap; for the input's gradient
+  // of 32 filters and one tap.
+  CUtensorMap weight;
+  CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
+  T* lines;         // out, where its rows are no neighbours in memory; or null
+  const T* bias;    // (columns), or null
+  GatheredDim dim[2];
+  int rows, columns;  // places, and the channels of the result
+  int channels;       // of a tap in the depth
+};
+
+template <class T, int N>
+struct ConvolutionWgmmaTile {
+  static constexpr int kRows = 128, kThreads = 288, kCluster = 2;
+  static constexpr int kLine = 128 / sizeof(T);  // elements
+  static constexpr int kBlocks = 2;              // of a multiprocessor
+  static constexpr int kBytesA = kRows * 128, kStageBytes = kBytesA + N * 128;
+  static constexpr int kOutBytes = 2 * hopper::kBoxBytes, kBarrierBytes = 256;
+  static constexpr int kStages =
+      ((228 / kBlocks - 1) * 1024 - kOutBytes - kBarrierBytes) / kStageBytes;
+  static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + kBarrierBytes;
+};
+
+// A place counted through all samples: in each dimension of its sample.
+struct SplitPlace {
+  int sample, at[2];
+  __device__ SplitPlace(int place, const GatheredDim (&dim)[2]) {
+    const auto down = static_cast<unsigned>(dim[0].rows),
+               across = static_cast<unsigned>(dim[1].rows);
+    const unsigned line = static_cast<unsigned>(place) / across;
+    sample = static_cast<int>(line / down);
+    at[0] = static_cast<int>(line % down), at[1] = place - static_cast<int>(line * across);
+  }
+};
+
+// kAcross: the lines of the weight's boxes hold the channels of one filter, which is a term.
+template <class T, int N, bool kAcross>
+__global__ void __cluster_dims__(2, 1, 1)
+    __launch_bounds__(ConvolutionWgmmaTile<T, N>::kThreads, ConvolutionWgmmaTile<T, N>::kBlocks)
+        convolution_wgmma(const __grid_constant__ ConvolutionWgmmaArgs<T> args) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  using namespace hopper;
+  using Tile = ConvolutionWgmmaTile<T, N>;
+  constexpr int kStages = Tile::kStages, kLine = Tile::kLine;
+  extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
+  char* const results = boxes + kStages * Tile::kStageBytes;
+  auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
+  uint64_t* const empty = full + kStages;
+
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
+  const int rank = static_cast<int>(block_in_cluster());
+  if (thread == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(&full[i], 1);
+      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
+    }
+    publish_barriers();
+  }
+  sync_cluster();
+  wait_for_earlier_kernels();
+
+  const int wide = (args.columns + N - 1) / N;
+  const int tiles = (args.rows + 2 * Tile::kRows - 1) / (2 * Tile::kRows) * wide;
+  const auto clusters = static_cast<int>(gridDim.x / Tile::kCluster);
+  const int first = static_cast<int>(blockIdx.x / Tile::kCluster);
+  const GatheredDim &down = args.dim[0], &across = args.dim[1];
+  // Neighbours share the rows, which are gathered.
+  const auto row_of = [&](int tile) { return (tile / wide * 2 + rank) * Tile::kRows; };
+  const auto column_of = [&](int tile) { return tile % wide * N; };
+
+  if (group == 2) {
+    if (thread % 32 == 0) {
+      int stage = 0, parity = 0;
+      for (int tile = first; tile < tiles; tile += clusters) {
+        const SplitPlace place(row_of(tile), args.dim);
+        const int h = place.at[0] * down.step + lower_corner(down);
+        const int w = place.at[1] * across.step + lower_corner(across);
+        const int column = column_of(tile);
+        for (int i = 0; i < down.taps; ++i)
+          for (int j = 0; j < across.taps; ++j) {
+            const int tap = (i * down.weight_step + down.weight_first) * across.weight +
+                            j * across.weight_step + across.weight_first;
+            for (int channel = 0; channel < args.channels; channel += kLine) {
+              wait_for(&empty[stage], parity ^ 1);
+              arrive_and_expect(&full[stage], Tile::kStageBytes);
+              char* const a = boxes + stage * Tile::kStageBytes;
+              char* const b = a + Tile::kBytesA;
+              copy_pixels(a, args.gathered, &full[stage], channel, w, h, place.sample,
+                          offset_of(across, j), offset_of(down, i));
+              if constexpr (kAcross) {
+#pragma unroll
+                for (int box = 0; box < N / 64; ++box)
+                  copy_box_to_all(b + box * kBoxBytes + rank * (kBoxBytes / 2), args.weight,
+                                  &full[stage], column + 64 * box, tap, channel + 32 * rank, 0b11);
+              } else {
+                copy_box_to_all(b + rank * (N / 2 * 128), args.weight, &full[stage], channel, tap,
+                                column + rank * (N / 2), 0b11);
+              }
+              if (++stage == kStages) stage = 0, parity ^= 1;
+            }
+          }
+      }
+    }
+  } else {
+    const int lane = thread % 32, warp = thread % 128 / 32;
+    char* const result = results + group * kBoxBytes;
+    const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
+    int stage = 0, parity = 0;
+    for (int tile = first; tile < tiles; tile += clusters) {
+      const int column = column_of(tile), row = row_of(tile) + group * 64;
+      float sums[N / 2];  // of the lane; no tap may meet them
+#pragma unroll
+      for (int j = 0; j < N / 8; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int c = column + 8 * j + lane % 4 * 2 + e;
+          const float start = args.bias && c < args.columns ? static_cast<float>(args.bias[c]) : 0;
+          sums[4 * j + e] = sums[4 * j + 2 + e] = start;
+        }
+      const auto release = [&](int which) {
+        if (thread % 128 < Tile::kCluster)
+          arrive_at(&empty[which], static_cast<unsigned>(thread % 128));
+      };
+      for (int step = 0; step < steps; ++step) {
+        wait_for(&full[stage], parity);
+        const char* const from = boxes + stage * Tile::kStageBytes;
+        const uint64_t a = describe(from + group * kBoxBytes);
+        const uint64_t b = describe(from + Tile::kBytesA);
+        begin_products();
+#pragma unroll
+        for (int i = 0; i < 4; ++i)  // 32 bytes of each line further, or 16 lines
+          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2), true);
+        end_products();
+        wait_for_products<1>();
+        if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+        if (++stage == kStages) stage = 0, parity ^= 1;
+      }
+      wait_for_products<0>();
+      if (steps > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+
+#pragma unroll
+      for (int box = 0; box < N / kLine; ++box) {
+        if (column + box * kLine >= args.columns) break;
+        // The box before it is on its way.
+        if (thread % 128 == 0) wait_for_stores();
+        sync_warpgroup(1 + group);
+        if constexpr (is_half<T>) {
+          const int line = 16 * warp + lane % 16;
+#pragma unroll
+          for (int j = 0; j < 8; j += 2) {
+            const float* const of = sums + 32 * box + 4 * j;
+            store_matrices(result + line * 128 + ((j + lane / 16) ^ line % 8) * 16,
+                           both_halves<T>(of[0], of[1]), both_halves<T>(of[2], of[3]),
+                           both_halves<T>(of[4], of[5]), both_halves<T>(of[6], of[7]));
+          }
+        } else {
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+#pragma unroll
+            for (int low = 0; low < 2; ++low) {
+              const float* const of = sums + 16 * box + 4 * j + 2 * low;
+              const int line = 16 * warp + lane / 4 + 8 * low, chunk = 2 * j + lane % 4 / 2;
+              *reinterpret_cast<float2*>(result + line * 128 + (chunk ^ line % 8) * 16 +
+                                         lane % 2 * 8) = {of[0], of[1]};
+            }
+        }
+        if (args.lines == nullptr) {
+          publish_to_copies();
+          sync_warpgroup(1 + group);
+          if (thread % 128 == 0) {
+            store_box(args.out, result, column + box * kLine, row, 0);
+            end_stores();
+          }
+          continue;
+        }
+        sync_warpgroup(1 + group);
+        const int chunk = thread % 8, at = column + box * kLine + chunk * (16 / sizeof(T));
+#pragma unroll 1
+        for (int line = thread % 128 / 8; line < 64; line += 16) {
+          if (row + line >= args.rows || at >= args.columns) break;
+          const SplitPlace place(row + line, args.dim);
+          int64_t to = place.sample;
+#pragma unroll
+          for (int d = 0; d < 2; ++d)
+            to = to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
+          *reinterpret_cast<uint4*>(args.lines + to * args.columns + at) =
+              *reinterpret_cast<const uint4*>(result + line * 128 + (chunk ^ line % 8) * 16);
+        }
+      }
+    }
+    if (thread % 128 == 0) wait_for_stores();
+  }
+  sync_cluster();  // no block ends while another one may still arrive at its barriers
+#endif
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,158 @@
+// Gradients of a convolution's weight, of half types, on Hopper. All tensors lie with their
+// channels last in memory.
+//
+// Idea. The product of convolution_channels_last.cuh: rows are filters, columns the channels of the
+// taps, terms the places. The tensor memory accelerator gathers the places as in
+// convolution_wgmma.cuh, and `wgmma` takes both operands with the lines of their boxes along terms.
+// A column box is 64 channels of one tap, so a tile may hold several taps of few channels. Where
+// there are few filters, both warpgroups take the same 64, and columns of their own.
+// Cost. Places are cut into parts, which fill the device and are added by another kernel.
+// Next. Blocks of a cluster that share the gradient.
+#pragma once
+
+#include "gradus/cuda/kernels/hopper/convolution_wgmma.cuh"
+
+namespace gradus::cuda {
+
+template <class T>
+struct WeightWgmmaArgs {
+  CUtensorMap grad;      // (1, places, filters): boxes of 64 x 64
+  CUtensorMap gathered;  // im2col: 64 places, 64 channels
+  T* out;                // (filters, taps, channels)
+  float* partial;        // if not null: (parts) of that
+  GatheredDim dim[2];
+  int rows, channels, places;
+  int parts, part;  // into how many the places are cut, and steps of each
+};
+
+// kDown: warpgroups one below the other; 1 where they are side by side. N: columns of each.
+template <int N, int kDown>
+struct WeightWgmmaTile {
+  static constexpr int kThreads = 288, kPlaces = 64;  // of a step
+  static constexpr int kRows = 64 * kDown, kBoxesB = N / 64 * (kDown == 1 ? 2 : 1);
+  static constexpr int kResident = N <= 128 ? 2 : 1;
+  static constexpr int kStageBytes = (kDown + kBoxesB) * hopper::kBoxBytes, kBarrierBytes = 256;
+  static constexpr int kStages = ((228 / kResident - 1) * 1024 - kBarrierBytes) / kStageBytes;
+  static constexpr int kSharedBytes = kStages * kStageBytes + kBarrierBytes;
+};
+
+template <class T, int N, int kDown>
+__global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
+                                  WeightWgmmaTile<N, kDown>::kResident)
+    convolution_wgmma_weight(const __grid_constant__ WeightWgmmaArgs<T> args) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  using namespace hopper;
+  using Tile = WeightWgmmaTile<N, kDown>;
+  constexpr int kStages = Tile::kStages;
+  extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
+  auto* const full = reinterpret_cast<uint64_t*>(boxes + kStages * Tile::kStageBytes);
+  uint64_t* const empty = full + kStages;
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
+  if (thread == 0) {
+    for (int i = 0; i < kStages; ++i) init_barrier(&full[i], 1), init_barrier(&empty[i], 2);
+    publish_barriers();
+  }
+  __syncthreads();
+  wait_for_earlier_kernels();
+
+  const GatheredDim &down = args.dim[0], &across = args.dim[1];
+  const int chunks = (args.channels + 63) / 64, columns = down.taps * across.taps * chunks;
+  const int wide = (columns + Tile::kBoxesB - 1) / Tile::kBoxesB;
+  const int tall = (args.rows + Tile::kRows - 1) / Tile::kRows;
+  const int steps = (args.places + Tile::kPlaces - 1) / Tile::kPlaces;
+  const int tiles = wide * tall * args.parts;
+  struct At {
+    int box, row, part, begin, end;
+  };
+  const auto at_tile = [&](int tile) {
+    const int part = tile / (wide * tall), rest = tile % (wide * tall);
+    return At{rest % wide * Tile::kBoxesB, rest / wide * Tile::kRows, part, part * args.part,
+              ::min((part + 1) * args.part, steps)};
+  };
+
+  if (group == 2) {
+    if (thread % 32 == 0) {
+      int stage = 0, parity = 0;
+      for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
+        const At at = at_tile(tile);
+        for (int step = at.begin; step < at.end; ++step) {
+          const SplitPlace place(step * Tile::kPlaces, args.dim);
+          const int h = place.at[0] * down.step + lower_corner(down);
+          const int w = place.at[1] * across.step + lower_corner(across);
+          wait_for(&empty[stage], parity ^ 1);
+          arrive_and_expect(&full[stage], Tile::kStageBytes);
+          char* const a = boxes + stage * Tile::kStageBytes;
+          char* const b = a + kDown * kBoxBytes;
+#pragma unroll
+          for (int i = 0; i < kDown; ++i)
+            copy_box(a + i * kBoxBytes, args.grad, &full[stage], at.row + 64 * i,
+                     step * Tile::kPlaces, 0);
+#pragma unroll
+          for (int i = 0; i < Tile::kBoxesB; ++i) {
+            const int tap = (at.box + i) / chunks, i_down = tap / across.taps;
+            // Behind the last column there are zeros, as behind the last channel.
+            const bool exists = at.box + i < columns;
+            copy_pixels(b + i * kBoxBytes, args.gathered, &full[stage],
+                        exists ? (at.box + i) % chunks * 64 : args.channels, w, h, place.sample,
+                        exists ? offset_of(across, tap % across.taps) : 0,
+                        exists ? offset_of(down, i_down) : 0);
+          }
+          if (++stage == kStages) stage = 0, parity ^= 1;
+        }
+      }
+    }
+  } else {
+    const int lane = thread % 32, warp = thread % 128 / 32;
+    const int own_rows = kDown == 2 ? group : 0, own_columns = kDown == 2 ? 0 : group * (N / 64);
+    int stage = 0, parity = 0;
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
+      const At at = at_tile(tile);
+      float sums[N / 2];  // of the lane
+      const auto release = [&](int which) {
+        if (thread % 128 == 0) arrive_at(&empty[which], 0);
+      };
+      for (int step = at.begin; step < at.end; ++step) {
+        wait_for(&full[stage], parity);
+        const char* const from = boxes + stage * Tile::kStageBytes;
+        const uint64_t a = describe(from + own_rows * kBoxBytes);
+        const uint64_t b = describe(from + (kDown + own_columns) * kBoxBytes);
+        begin_products();
+#pragma unroll
+        for (int i = 0; i < 4; ++i)  // 16 lines further
+          multiply<T, N, true, true>(sums, a + i * 128, b + i * 128, step > at.begin || i > 0);
+        end_products();
+        wait_for_products<1>();
+        if (step > at.begin) release(stage == 0 ? kStages - 1 : stage - 1);
+        if (++stage == kStages) stage = 0, parity ^= 1;
+      }
+      wait_for_products<0>();
+      release(stage == 0 ? kStages - 1 : stage - 1);
+
+      const int64_t pitch = int64_t{down.taps} * across.taps * args.channels;
+      const int row = at.row + 64 * own_rows + 16 * warp + lane / 4;
+#pragma unroll
+      for (int box = 0; box < N / 64; ++box) {
+        const int column = at.box + own_columns + box;
+        if (column >= columns) break;
+        const int tap = column / chunks, first = column % chunks * 64 + lane % 4 * 2;
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+#pragma unroll
+          for (int low = 0; low < 2; ++low) {
+            const int channel = first + 8 * j;
+            if (row + 8 * low >= args.rows || channel >= args.channels) continue;
+            const int64_t to = (row + 8 * low) * pitch + tap * args.channels + channel;
+            const float* const of = sums + 32 * box + 4 * j + 2 * low;
+            if (args.partial)
+              *reinterpret_cast<float2*>(args.partial + at.part * (args.rows * pitch) + to) = {
+                  of[0], of[1]};
+            else
+              *reinterpret_cast<uint32_t*>(args.out + to) = both_halves<T>(of[0], of[1]);
+          }
+      }
+    }
+  }
+#endif
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,275 @@
+// Runs convolutions by wgmma: describes their tensors to the tensor memory accelerator, and chooses
+// tiles.
+#include "gradus/cuda/ops/windows/convolution_wgmma.h"
+
+#include "gradus/cuda/ops/cudnn.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
+
+// A compiler that does not optimize (-G) moves registers while products write them.
+#if !defined(GRADUS_HOPPER) || defined(__CUDACC_DEBUG__)
+
+namespace gradus::cuda {
+template <class T>
+bool wgmma_convolution(ConvolutionPass, const Convolution&, const std::vector<ChannelsLastArgs<T>>&,
+                       const Tensor&, double) {
+  return false;
+}
+
+#else
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "gradus/cuda/kernels/hopper/convolution_wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/convolution_wgmma_weight.cuh"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/grid.h"
+#include "gradus/cuda/runtime/launch.h"
+#include "gradus/cuda/runtime/tensor_maps.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::cuda {
+namespace {
+
+// Floats are rounded to TF32 as they are copied to shared memory, and stay as they are else.
+template <class T>
+constexpr CUtensorMapDataType type_of(bool rounds) {
+  if (std::is_same_v<T, BFloat16>) return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  if (std::is_same_v<T, Half>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  return rounds ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+}
+// A model of an H100, in seconds: a step of 128 bytes of two blocks of a multiprocessor, or of one
+// alone, and what else a tile and a launch take. It decides by the shapes alone, so that every GPU
+// adds in the same order. Fitted to the 52 shapes of docs/lab-notebook.md: mean error 0.11 to 0.14.
+struct WgmmaTimes {
+  double pair, alone, tile, launch;
+};
+constexpr WgmmaTimes kNarrow = {0.67e-6, 0.4e-6, 0.66e-6, 6.3e-6},
+                     kWide = {1e-6, 0.62e-6, 4.6e-6, 4.1e-6},
+                     kNarrowWeight = {0.62e-6, 0.66e-6, 0.72e-6, 7.3e-6},
+                     kWideWeight = {0.9e-6, 1.09e-6, 2.6e-6, 2.6e-6};
+constexpr int64_t kMultiprocessors = 132;
+
+// `tiles` for `at_once` places, each of which takes two at a time.
+double time_of(const WgmmaTimes& of, int64_t tiles, int64_t at_once, int64_t steps) {
+  const int64_t rounds = ceil_div(tiles, at_once);
+  const auto count = static_cast<double>(steps);
+  return of.launch + static_cast<double>(rounds / 2) * (count * of.pair + 2 * of.tile) +
+         static_cast<double>(rounds % 2) * (count * of.alone + of.tile);
+}
+
+template <class Described>
+CUtensorMap described(const Described& tensor) {
+  return map_of(tensor, "convolution", "set_convolution_kernel(\"large_tiles\")");
+}
+// Lines of boxes are of contiguous elements.
+template <class T>
+CUtensorMap boxes_of(const T* data, std::array<int64_t, 3> sizes, std::array<int64_t, 2> strides,
+                     std::array<int, 3> box, bool rounds = true) {
+  return described(Boxes{data, type_of<T>(rounds), sizeof(T), sizes, strides, box});
+}
+
+// The same dimension for the accelerator, which knows no dimension without taps.
+GatheredDim with_a_tap(GatheredDim dim) {
+  if (dim.taps == 0) dim.rows = 1, dim.first = 0, dim.reach = 0;
+  return dim;
+}
+int upper_corner(const GatheredDim& dim) {
+  return lower_corner(dim) + (dim.rows - 1) * dim.step - (dim.size - 1);
+}
+bool reaches(const GatheredDim& of) {
+  const GatheredDim dim = with_a_tap(of);
+  const auto corner = [](int at) { return at >= -128 && at <= 127; };
+  return corner(lower_corner(dim)) && corner(upper_corner(dim)) && dim.step <= 8 &&
+         std::max(dim.taps - 1, 0) * std::abs(dim.reach) <= 255;
+}
+template <class T>
+CUtensorMap columns_of(const ChannelsLastArgs<T>& product, int64_t samples, int pixels) {
+  const GatheredDim down = with_a_tap(product.dim[0]), across = with_a_tap(product.dim[1]);
+  return described(PixelColumns{product.gathered,
+                                type_of<T>(true),
+                                sizeof(T),
+                                {product.channels, across.size, down.size, samples},
+                                product.channels,
+                                {lower_corner(across), lower_corner(down)},
+                                {upper_corner(across), upper_corner(down)},
+                                {across.step, down.step},
+                                pixels,
+                                128 / static_cast<int>(sizeof(T))});
+}
+
+template <class T, int N, bool kAcross>
+void run_tiles(const ConvolutionWgmmaArgs<T>& args) {
+  using Tile = ConvolutionWgmmaTile<T, N>;
+  const int64_t tiles =
+      ceil_div(int64_t{args.rows}, int64_t{256}) * ceil_div(int64_t{args.columns}, int64_t{N});
+  const int64_t clusters = int64_t{getDeviceProperties(current_device()).multiprocessors} *
+                           Tile::kBlocks / Tile::kCluster;
+  launch_pdl(
+      convolution_wgmma<T, N, kAcross>,
+      {static_cast<unsigned>(2 * std::min(tiles, clusters)), Tile::kThreads, Tile::kSharedBytes},
+      args);
+}
+
+// The weight as (channels, taps, filters).
+Tensor turned_weight(const Tensor& weight, int64_t filters) {
+  const IntArrayRef by = weight.sizes();
+  const Tensor out = raw::empty({by[1], by[2], by[3], filters}, weight.scalar_type(),
+                                weight.device(), "convolution");
+  if (filters > by[0]) raw::fill_(raw::narrow(out, 3, by[0], filters - by[0]), 0);
+  raw::copy_(raw::as_strided(out, {by[0], by[1], by[2], by[3]},
+                             {1, by[2] * by[3] * filters, by[3] * filters, filters}, 0),
+             weight);
+  return out;
+}
+
+template <class T, int N>
+void run_products(ConvolutionPass pass, const Convolution& shape,
+                  const std::vector<ChannelsLastArgs<T>>& products, const Tensor& turned) {
+  using Tile = ConvolutionWgmmaTile<T, N>;
+  const int64_t taps = shape.taps();
+  for (const ChannelsLastArgs<T>& of : products) {
+    ConvolutionWgmmaArgs<T> args{};
+    args.dim[0] = of.dim[0], args.dim[1] = of.dim[1], args.bias = of.bias;
+    args.rows = of.rows, args.columns = of.columns, args.channels = of.channels;
+    args.gathered = columns_of(of, shape.batch, Tile::kRows);
+    const auto weights = [&](const T* data, int64_t lines, std::array<int, 3> box, int64_t inner) {
+      return boxes_of<T>(data, {inner, taps, lines}, {inner, taps * inner}, box);
+    };
+    if (turned.defined())
+      args.weight = weights(static_cast<const T*>(turned.data_ptr()), of.columns,
+                            {Tile::kLine, 1, N / 2}, of.channels);
+    else if (pass == ConvolutionPass::fprop)
+      args.weight = weights(of.other, of.columns, {Tile::kLine, 1, N / 2}, of.channels);
+    else
+      args.weight = weights(of.other, of.lines, {64, 1, 32}, of.tap_pitch);
+    const bool in_order = of.dim[0].out_step == 1 && of.dim[1].out_step == 1;
+    if (in_order)
+      args.out =
+          boxes_of<T>(of.out, {of.columns, of.rows, 1}, {of.columns, int64_t{of.columns} * of.rows},
+                      {Tile::kLine, 64, 1}, false);
+    else
+      args.lines = of.out;
+    if constexpr (is_half<T>)
+      if (pass == ConvolutionPass::dgrad) {
+        run_tiles<T, N, true>(args);
+        continue;
+      }
+    run_tiles<T, N, false>(args);
+  }
+}
+
+// The time of such products by tiles of `columns`.
+template <class T>
+double time_of_products(const std::vector<ChannelsLastArgs<T>>& products, int columns) {
+  double time = 0;
+  for (const ChannelsLastArgs<T>& of : products)
+    time += time_of(columns == 64 ? kNarrow : kWide,
+                    int64_t{ceil_div(of.rows, 256)} * ceil_div(of.columns, columns),
+                    kMultiprocessors / 2,
+                    int64_t{of.dim[0].taps} * of.dim[1].taps *
+                        ceil_div(of.channels, 128 / static_cast<int>(sizeof(T))));
+  return time;
+}
+
+// How the gradient of a weight is made: by which tiles, and of how many parts.
+struct WeightPlan {
+  int columns = 0, down = 0, parts = 1;
+  double time = std::numeric_limits<double>::infinity();
+};
+template <class T>
+WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps) {
+  constexpr int kLeastSteps = 8, kMostParts = 64;
+  // Seconds of a second pass, and of each number that it reads and that was written for it.
+  constexpr double kOfPass = 2.9e-6, kOfSum = 8 / 1.7e12;
+  const int steps = ceil_div(of.depth, 64), boxes = taps * ceil_div(of.channels, 64);
+  const double results = static_cast<double>(of.rows) * taps * of.channels;
+  WeightPlan best;
+  for (const auto& [columns, down] : {std::pair(64, 2), std::pair(64, 1), std::pair(128, 2)}) {
+    const int64_t tiles =
+        int64_t{ceil_div(of.rows, 64 * down)} * ceil_div(boxes, columns / 64 * (3 - down));
+    const int most = std::clamp(steps / kLeastSteps, 1, kMostParts);
+    for (int wanted = 1; wanted <= most; ++wanted) {
+      const int part = ceil_div(steps, wanted), parts = ceil_div(steps, part);
+      double time = time_of(columns == 64 ? kNarrowWeight : kWideWeight, tiles * parts,
+                            kMultiprocessors, part);
+      if (parts > 1) time += kOfPass + results * parts * kOfSum;
+      if (time < best.time) best = {columns, down, parts, time};
+    }
+  }
+  return best;
+}
+
+template <class T, int N, int kDown>
+void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, int parts) {
+  using Tile = WeightWgmmaTile<N, kDown>;
+  const int taps = of.dim[0].taps * of.dim[1].taps, steps = ceil_div(of.depth, Tile::kPlaces);
+  const int64_t tiles = int64_t{ceil_div(taps * ceil_div(of.channels, 64), Tile::kBoxesB)} *
+                        ceil_div(of.rows, Tile::kRows) * parts;
+  const int64_t blocks =
+      int64_t{getDeviceProperties(current_device()).multiprocessors} * Tile::kResident;
+  WeightWgmmaArgs<T> args{};
+  args.dim[0] = of.dim[0], args.dim[1] = of.dim[1];
+  args.rows = of.rows, args.channels = of.channels, args.places = of.depth;
+  args.parts = parts, args.part = ceil_div(steps, parts);
+  args.grad = boxes_of<T>(of.other, {of.rows, of.depth, 1},
+                          {of.other_pitch, of.other_pitch * of.depth}, {64, 64, 1});
+  args.gathered = columns_of(of, samples, Tile::kPlaces);
+  args.out = of.out;
+  MatmulArgs<float, T> sum{};
+  sum.out = of.out, sum.m = int64_t{of.rows} * taps, sum.n = of.channels;
+  const Scratch partial(parts > 1 ? static_cast<size_t>(sum.m * sum.n * parts) * 4 : 0);
+  args.partial = partial.as<float>();
+  launch_pdl(convolution_wgmma_weight<T, N, kDown>,
+             {static_cast<unsigned>(std::min(tiles, blocks)), Tile::kThreads, Tile::kSharedBytes},
+             args);
+  if (parts > 1) add_parts(partial.as<float>(), parts, sum);
+}
+}  // namespace
+
+template <class T>
+bool wgmma_convolution(ConvolutionPass pass, const Convolution& shape,
+                       const std::vector<ChannelsLastArgs<T>>& products, const Tensor& weight,
+                       double time_of_others) {
+  if (!has_wgmma() || chosen_tile()) return false;
+  if (convolves_by_wgmma()) time_of_others = std::numeric_limits<double>::infinity();
+  constexpr int kUnit = 16 / sizeof(T);
+  for (const ChannelsLastArgs<T>& of : products)
+    if (!of.whole_units || of.columns % kUnit != 0 || !reaches(of.dim[0]) || !reaches(of.dim[1]))
+      return false;
+  if (pass == ConvolutionPass::wgrad) {
+    if constexpr (is_half<T>) {
+      const ChannelsLastArgs<T>& of = products[0];
+      const WeightPlan plan = weight_plan(of, static_cast<int>(shape.taps()));
+      if (of.channels != of.out_channels || plan.time > time_of_others) return false;
+      plan.columns == 128 ? run_weight<T, 128, 2>(of, shape.batch, plan.parts)
+      : plan.down == 2    ? run_weight<T, 64, 2>(of, shape.batch, plan.parts)
+                          : run_weight<T, 64, 1>(of, shape.batch, plan.parts);
+      return true;
+    }
+    return false;  // wgmma takes no TF32 whose terms lie across
+  }
+  const double narrow = time_of_products(products, 64), wide = time_of_products(products, 128);
+  if (std::min(narrow, wide) > time_of_others) return false;
+  Tensor turned;
+  if (!is_half<T> && pass == ConvolutionPass::dgrad)
+    turned = turned_weight(weight, products[0].channels);
+  narrow < wide ? run_products<T, 64>(pass, shape, products, turned)
+                : run_products<T, 128>(pass, shape, products, turned);
+  return true;
+}
+
+#endif
+
+template bool wgmma_convolution(ConvolutionPass, const Convolution&,
+                                const std::vector<ChannelsLastArgs<Half>>&, const Tensor&, double);
+template bool wgmma_convolution(ConvolutionPass, const Convolution&,
+                                const std::vector<ChannelsLastArgs<BFloat16>>&, const Tensor&,
+                                double);
+template bool wgmma_convolution(ConvolutionPass, const Convolution&,
+                                const std::vector<ChannelsLastArgs<float>>&, const Tensor&, double);
+
+}  // namespace gradus::cuda
