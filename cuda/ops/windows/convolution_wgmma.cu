@@ -42,8 +42,9 @@ constexpr CUtensorMapDataType type_of(bool rounds) {
   return rounds ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 }
 // A model of an H100, in seconds: a step of 128 bytes of two blocks of a multiprocessor, or of one
-// alone, and what else a tile and a launch take. It decides by the shapes alone, so that every GPU
-// adds in the same order. Fitted to the 52 shapes of docs/lab-notebook.md: mean error 0.11 to 0.14.
+// alone, and what else a tile and a launch take. It decides by the shapes alone, so that every
+// Hopper adds in the same order. Fitted to the 52 shapes of docs/lab-notebook.md: mean error 0.11
+// to 0.14.
 struct WgmmaTimes {
   double pair, alone, tile, launch;
 };
