@@ -43,7 +43,7 @@ constexpr CUtensorMapDataType type_of(bool rounds) {
 }
 // A model of an H100, in seconds: a step of 128 bytes of two blocks of a multiprocessor, or of one
 // alone, and what else a tile and a launch take. It decides by the shapes alone, so that every
-// Hopper adds in the same order. Fitted to the 52 shapes of docs/lab-notebook.md: mean error 0.11
+// Hopper adds in the same order. Fitted to 26 shapes of ResNet-50 and ResNet-18: mean error 0.11
 // to 0.14.
 struct WgmmaTimes {
   double pair, alone, tile, launch;
