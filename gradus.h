@@ -42,6 +42,7 @@
 #include "gradus/watch/metrics/mean.h"
 #include "gradus/watch/metrics/perplexity.h"
 #include "gradus/watch/metrics/precision_recall.h"
+#include "gradus/watch/metrics/regression.h"
 
 #include "gradus/watch/csv_logger.h"
 #include "gradus/watch/dashboard/dashboard.h"

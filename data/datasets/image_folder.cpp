@@ -62,4 +62,11 @@ Example<> ImageFolder::get(size_t index) {
   return {read_image(file.path, mode_).to(kFloat).div(255), tensor(file.target)};
 }
 
+Tensor ImageFolder::targets() const {
+  const Tensor out = empty({static_cast<int64_t>(files_.size())}, kLong);
+  std::transform(files_.begin(), files_.end(), out.data_ptr<int64_t>(),
+                 [](const File& file) { return file.target; });
+  return out;
+}
+
 }  // namespace gradus::data::datasets

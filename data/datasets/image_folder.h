@@ -26,6 +26,8 @@ class ImageFolder : public Dataset<ImageFolder> {
   // The names of the classes; a target is a place in it.
   const std::vector<std::string>& classes() const { return classes_; }
   const std::string& path(size_t index) const { return files_.at(index).path; }
+  // The class of each picture, int64 (N), without reading the pictures.
+  Tensor targets() const;
 
  private:
   struct File {

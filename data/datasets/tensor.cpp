@@ -1,10 +1,40 @@
 // Rows of tensors, one by one and as batches.
 #include "gradus/data/datasets/tensor.h"
 
+#include <algorithm>
+
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 
-namespace gradus::data::datasets {
+namespace gradus::data {
+
+namespace detail {
+
+void check_rows(ArrayRef<Tensor> tensors) {
+  for (const Tensor& tensor : tensors) {
+    const auto place = &tensor - tensors.begin();
+    check(tensor.defined() && tensor.dim() > 0, "TensorTupleDataset: tensor ", place,
+          " has no dimensions, expected one for the examples; use unsqueeze(0) for a single "
+          "example");
+    check(tensor.size(0) == tensors[0].size(0), "TensorTupleDataset: tensor 0 has ",
+          tensors[0].size(0), " rows, and tensor ", place, " has ", tensor.size(0),
+          ", expected as many; give a row for each example");
+  }
+}
+
+Tensor places_of(ArrayRef<size_t> indices) {
+  const Tensor places = empty({static_cast<int64_t>(indices.size())}, kLong);
+  std::copy(indices.begin(), indices.end(), places.data_ptr<int64_t>());
+  return places;
+}
+
+Tensor rows_at(const Tensor& rows, const Tensor& places) {
+  return rows.index_select(0, places.to(rows.device()));
+}
+
+}  // namespace detail
+
+namespace datasets {
 
 namespace {
 
@@ -16,17 +46,6 @@ Tensor checked_rows(Tensor rows, const char* op, const char* argument) {
 
 Tensor row(const Tensor& rows, size_t index) { return rows.select(0, static_cast<int64_t>(index)); }
 
-// Places are made on the CPU, as a loader's workers ask for them, and copied to where the rows are.
-Tensor rows_at(const Tensor& rows, const Tensor& places) {
-  return rows.index_select(0, places.to(rows.device()));
-}
-
-Tensor as_tensor(ArrayRef<size_t> indices) {
-  const Tensor places = empty({static_cast<int64_t>(indices.size())}, kLong);
-  std::copy(indices.begin(), indices.end(), places.data_ptr<int64_t>());
-  return places;
-}
-
 }  // namespace
 
 TensorDataset::TensorDataset(Tensor rows)
@@ -36,7 +55,7 @@ TensorDataset::TensorDataset(const std::vector<Tensor>& rows) : TensorDataset(st
 TensorExample TensorDataset::get(size_t index) { return row(tensor, index); }
 std::optional<size_t> TensorDataset::size() const { return static_cast<size_t>(tensor.size(0)); }
 TensorExample TensorDataset::get_stacked(ArrayRef<size_t> indices) {
-  return rows_at(tensor, as_tensor(indices));
+  return data::detail::rows_at(tensor, data::detail::places_of(indices));
 }
 
 TensorPairDataset::TensorPairDataset(Tensor data_rows, Tensor target_rows)
@@ -50,8 +69,9 @@ TensorPairDataset::TensorPairDataset(Tensor data_rows, Tensor target_rows)
 Example<> TensorPairDataset::get(size_t index) { return {row(data, index), row(target, index)}; }
 std::optional<size_t> TensorPairDataset::size() const { return static_cast<size_t>(data.size(0)); }
 Example<> TensorPairDataset::get_stacked(ArrayRef<size_t> indices) {
-  const Tensor places = as_tensor(indices);
-  return {rows_at(data, places), rows_at(target, places)};
+  const Tensor places = data::detail::places_of(indices);
+  return {data::detail::rows_at(data, places), data::detail::rows_at(target, places)};
 }
 
-}  // namespace gradus::data::datasets
+}  // namespace datasets
+}  // namespace gradus::data

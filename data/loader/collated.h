@@ -2,44 +2,82 @@
 // joins them.
 #pragma once
 
+#include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "gradus/autograd/functions.h"
 #include "gradus/data/datasets/base.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data::detail {
 
-// Tensors of one shape are stacked along a new dimension 0; numbers become a tensor; of other
-// things a vector stays one.
+// What has a fixed number of elements: std::array, std::pair, std::tuple.
+template <class T>
+concept IsTuple = requires {
+  std::tuple_size<T>::value;
+};
+template <class T>
+constexpr bool kIsVector = false;
+template <class T>
+constexpr bool kIsVector<std::vector<T>> = true;
+template <>
+inline constexpr bool kIsVector<std::vector<bool>> = false;
+template <class T>
+constexpr bool kIsExample = false;
+template <class Data, class Target>
+constexpr bool kIsExample<Example<Data, Target>> = true;
+
+// Errors: ValueError unless both are equal.
+void check_length(size_t first, size_t other);
+// stack(values), with an error for users of a loader.
+Tensor stacked(const std::vector<Tensor>& values);
+
+// `member` of each value, which takes it out.
+template <class T, class Member>
+auto members(std::vector<T>& values, const Member& member) {
+  std::vector<std::decay_t<decltype(member(values[0]))>> out;
+  out.reserve(values.size());
+  for (T& value : values) out.push_back(std::move(member(value)));
+  return out;
+}
+
+// Tensors of one shape are stacked along a new dimension 0; numbers become a tensor. Of examples,
+// tuples and lists each member is joined by itself. Of other things a vector stays one.
+// Errors: ValueError for tensors of different shapes, and for lists of different lengths.
 template <class T>
 auto joined(std::vector<T> values) {
   if constexpr (std::is_same_v<T, Tensor>) {
-    return stack(values);
+    return stacked(values);
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return tensor(values);
+  } else if constexpr (kIsExample<T>) {
+    auto data = joined(members(
+        values, [](T & x) -> auto& { return x.data; }));
+    if constexpr (std::is_void_v<typename T::TargetType>) {
+      return Example<decltype(data), example::NoTarget>(std::move(data));
+    } else {
+      auto targets = joined(members(
+          values, [](T & x) -> auto& { return x.target; }));
+      return Example<decltype(data), decltype(targets)>(std::move(data), std::move(targets));
+    }
+  } else if constexpr (IsTuple<T>) {
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      return std::make_tuple(joined(members(
+          values, [](T & x) -> auto& { return std::get<i>(x); }))...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (kIsVector<T>) {
+    std::vector<decltype(joined(std::declval<T>()))> out;
+    for (const T& list : values) check_length(values[0].size(), list.size());
+    for (size_t i = 0; i < (values.empty() ? 0 : values[0].size()); ++i)
+      out.push_back(joined(members(
+          values, [i](T & x) -> auto& { return x[i]; })));
+    return out;
   } else {
     return values;
   }
-}
-
-template <class Data, class Target>
-auto joined(std::vector<Example<Data, Target>> examples) {
-  std::vector<Data> data;
-  std::vector<Target> targets;
-  for (auto& example : examples) {
-    data.push_back(std::move(example.data));
-    targets.push_back(std::move(example.target));
-  }
-  auto all_data = joined(std::move(data));
-  auto all_targets = joined(std::move(targets));
-  return Example<decltype(all_data), decltype(all_targets)>(std::move(all_data),
-                                                            std::move(all_targets));
-}
-template <class Data>
-auto joined(std::vector<Example<Data, example::NoTarget>> examples) {
-  std::vector<Data> data;
-  for (auto& example : examples) data.push_back(std::move(example.data));
-  auto all_data = joined(std::move(data));
-  return Example<decltype(all_data), example::NoTarget>(std::move(all_data));
 }
 
 // A batch that is one already, such as that of a data set with a Stack.
@@ -61,6 +99,8 @@ void for_each_tensor(Tensor& batch, const F& f) {
 }
 template <class Element, class F>
 void for_each_tensor(std::vector<Element>& batch, const F& f);
+template <IsTuple Tuple, class F>
+void for_each_tensor(Tuple& batch, const F& f);
 template <class Data, class Target, class F>
 void for_each_tensor(Example<Data, Target>& batch, const F& f) {
   for_each_tensor(batch.data, f);
@@ -69,6 +109,10 @@ void for_each_tensor(Example<Data, Target>& batch, const F& f) {
 template <class Element, class F>
 void for_each_tensor(std::vector<Element>& batch, const F& f) {
   for (Element& element : batch) for_each_tensor(element, f);
+}
+template <IsTuple Tuple, class F>
+void for_each_tensor(Tuple& batch, const F& f) {
+  std::apply([&](auto&... element) { (for_each_tensor(element, f), ...); }, batch);
 }
 
 // How a data set makes a collated batch: at once where it can, or of its examples.

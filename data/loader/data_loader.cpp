@@ -19,6 +19,20 @@ void refuse_state() {
       "save the data set");
 }
 
+void check_length(size_t first, size_t other) {
+  check(first == other, "DataLoader: an example of the batch is a list of ", first,
+        " elements, and another one of ", other,
+        ", expected as many; pad them, or join the examples by a BatchLambda");
+}
+
+Tensor stacked(const std::vector<Tensor>& values) {
+  for (const Tensor& value : values)
+    check(value.sizes() == values[0].sizes(), "DataLoader: examples of a batch have the shapes ",
+          values[0].sizes(), " and ", value.sizes(),
+          ", expected one shape; map a Resize over pictures, or pad the examples");
+  return stack(values);
+}
+
 size_t known_size(std::optional<size_t> size) {
   check(size.has_value(),
         "DataLoader: the data set does not say how many examples it has; give a sampler with a "

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,10 @@ class CsvTable {
   // A column as it is written, whatever its type. Missing values are empty.
   const std::vector<std::string>& text(const std::string& column) const;
   // A column as class numbers: int64 (rows), the places of the values in `labels`. Missing values
-  // are -1. Errors: ValueError for a value that is not in `labels`.
-  Tensor classes(const std::string& column, const std::vector<std::string>& labels) const;
+  // are -1. A value that is not in `labels` becomes `unknown`. Errors: ValueError for such a value
+  // where `unknown` is not given.
+  Tensor classes(const std::string& column, const std::vector<std::string>& labels,
+                 std::optional<int64_t> unknown = std::nullopt) const;
   // The different values of a column, sorted, without those that are missing.
   std::vector<std::string> labels(const std::string& column) const;
 

@@ -71,7 +71,8 @@ const std::vector<std::string>& CsvTable::text(const std::string& column) const 
   return values_[place("text", column)].text;
 }
 
-Tensor CsvTable::classes(const std::string& column, const std::vector<std::string>& labels) const {
+Tensor CsvTable::classes(const std::string& column, const std::vector<std::string>& labels,
+                         std::optional<int64_t> unknown) const {
   const size_t i = place("classes", column);
   std::map<std::string_view, int64_t> numbers;
   for (const auto& label : labels) numbers.emplace(label, static_cast<int64_t>(numbers.size()));
@@ -80,10 +81,11 @@ Tensor CsvTable::classes(const std::string& column, const std::vector<std::strin
     int64_t number = -1;
     if (!values_[i].missing[row]) {
       const auto found = numbers.find(values_[i].text[row]);
-      if (found == numbers.end())
+      if (found == numbers.end() && !unknown)
         fail("CsvTable::classes: ", where(row, i), ": \"", values_[i].text[row], "\" in column \"",
-             column, "\" is not among the ", labels.size(), " labels; take those of labels()");
-      number = found->second;
+             column, "\" is not among the ", labels.size(),
+             " labels; take those of labels(), or give the class of unknown values");
+      number = found == numbers.end() ? *unknown : found->second;
     }
     out.data_ptr<int64_t>()[row] = number;
   }

@@ -18,6 +18,10 @@ std::pair<Tensor, Tensor> moments(ArrayRef<double> mean, ArrayRef<double> stddev
 }
 
 Tensor normalized(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
+  const int64_t numbers = mean.numel();
+  check(numbers == 1 || input.dim() < 3 || input.size(-3) == numbers, "Normalize: mean has ",
+        numbers, " numbers, and the picture has ", input.dim() < 3 ? 0 : input.size(-3),
+        " channels; give one number for all channels, or one for each");
   return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
 }
 

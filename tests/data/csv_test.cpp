@@ -87,6 +87,8 @@ TEST(Csv, ErrorsNameLineAndColumn) {
                            "t.csv has no column \"size\"; its columns are \"area\", \"rooms\"");
   expect_error<ValueError>([&] { table.classes("city", {"Basel"}); },
                            "t.csv:2:8: \"Bern, old town\" in column \"city\" is not among");
+  const auto rows = table.labels("city");
+  expect_values(table.classes("city", {rows[0]}, 7), {7, 0, 7});
 }
 
 TEST(Csv, ATableOfNamesAloneHasNoRows) {

@@ -29,6 +29,19 @@ TEST(TensorDataset, GivesRowsAndStacksOfThem) {
                            "data has 3 rows, and target 4");
 }
 
+TEST(TensorTupleDataset, GivesRowsOfSeveralTensors) {
+  data::TensorTupleDataset rows(arange(6).view({3, 2}), tensor({7, 8, 9}), ones({3, 1, 2}));
+  EXPECT_EQ(rows.size(), 3U);
+  const auto [a, b, c] = rows.get(1);
+  expect_values(a, {2, 3});
+  expect_values(b, {8});
+  EXPECT_EQ(c.sizes(), (std::vector<int64_t>{1, 2}));
+  expect_error<ValueError>([] { data::TensorTupleDataset(ones({3}), ones({3}), ones({4})); },
+                           "tensor 0 has 3 rows, and tensor 2 has 4");
+  expect_error<ValueError>([] { data::TensorTupleDataset(ones({3}), tensor(1.0)); },
+                           "tensor 1 has no dimensions");
+}
+
 TEST(RandomSplit, DividesEveryDataSet) {
   const TensorPairDataset rows(arange(10), arange(10) * 2);
   manual_seed(1);
@@ -89,6 +102,11 @@ TEST(Normalize, TakesNumbersForAllOrEachChannel) {
   expect_values(one(ones({2, 1, 1})), {2, 2});
   expect_values(each(full({2, 1, 1}, 3)), {3, 1});
   expect_error<ValueError>([&] { data::transforms::Normalize<>(0.5, 0.0); }, "stddev holds 0");
+  expect_error<ValueError>(
+      [&] {
+        each(ones({1, 2, 2}));
+      },
+      "mean has 2 numbers, and the picture has 1 channels");
   expect_error<ValueError>([&] { each(ones({3, 1, 1})); }, "");
 }
 

@@ -67,6 +67,75 @@ TEST(DataLoader, StacksRowsInOrder) {
   }
 }
 
+// Examples of several members: each is joined by itself, as Python's default_collate does.
+template <class E>
+struct Members : data::Dataset<Members<E>, E> {
+  using Make = std::function<E(Tensor)>;
+  explicit Members(Make of) : make(std::move(of)) {}
+  E get(size_t index) override { return make(full({2}, static_cast<double>(index))); }
+  std::optional<size_t> size() const override { return 4; }
+  Make make;
+};
+
+TEST(DataLoader, JoinsEachMemberOfAnExample) {
+  const std::vector<double> pairs = {0, 0, 1, 1, 2, 2, 3, 3};
+  using Tuple = std::tuple<Tensor, int64_t, std::string>;
+  DataLoader tuples(Members<Tuple>([](const Tensor& x) {
+                      return Tuple(x, x[0].item<int64_t>(), std::to_string(x[0].item<int64_t>()));
+                    }),
+                    DataLoaderOptions(4).workers(2));
+  const auto& [tensors, numbers, texts] = *tuples.begin();
+  expect_values(tensors, pairs);
+  expect_values(numbers, {0, 1, 2, 3});
+  EXPECT_EQ(texts, (std::vector<std::string>{"0", "1", "2", "3"}));
+
+  using List = data::Example<std::vector<Tensor>, Tensor>;
+  DataLoader lists(Members<List>([](const Tensor& x) { return List({x, x + 1, x[0]}, x[0]); }), 4);
+  const auto& [data, target] = *lists.begin();
+  ASSERT_EQ(data.size(), 3U);
+  expect_values(data[0], pairs);
+  expect_values(data[1] - 1, pairs);
+  expect_values(data[2], {0, 1, 2, 3});
+  expect_values(target, {0, 1, 2, 3});
+
+  using Nested = std::pair<std::array<Tensor, 1>, data::Example<Tensor, data::example::NoTarget>>;
+  DataLoader nested(Members<Nested>([](const Tensor& x) { return Nested({x}, x * 2); }), 4);
+  const auto& [first, second] = *nested.begin();
+  expect_values(std::get<0>(first), pairs);
+  expect_values(second.data / 2, pairs);
+
+  DataLoader ragged(Members<List>([](const Tensor& x) {
+                      return List(std::vector<Tensor>(1 + x[0].item<size_t>() / 2, x), x);
+                    }),
+                    4);
+  expect_error<ValueError>([&] { ragged.begin(); }, "a list of 1 elements, and another one of 2");
+}
+
+TEST(DataLoader, RefusesExamplesOfSeveralShapes) {
+  using E = data::TensorExample;
+  DataLoader loader(Members<E>([](const Tensor& x) {
+                      return E(ones({2, 1 + x[0].item<int64_t>() / 3}));
+                    }),
+                    4);
+  expect_error<ValueError>([&] { loader.begin(); },
+                           "shapes [2, 1] and [2, 2], expected one shape; map a Resize");
+}
+
+TEST(DataLoader, GivesTheRowsOfSeveralTensors) {
+  const Tensor a = arange(12).view({6, 2}), b = arange(6), c = ones({6});
+  auto parts = data::random_split(data::TensorTupleDataset(a, b, c), {0.5, 0.5});
+  for (const Device device : cpu_and_cuda()) {
+    DataLoader loader(parts[1], DataLoaderOptions(2).shuffle(true).device(device));
+    int64_t rows = 0;
+    for (auto& [x, y, z] : loader) {
+      EXPECT_TRUE(x.device().type() == device.type() && z.device().type() == device.type());
+      expect_values(x.select(1, 0), to_vector(y * 2));
+      rows += z.numel();
+    }
+    EXPECT_EQ(rows, 3);
+  }
+}
+
 TEST(DataLoader, LeavesOutTheLastBatch) {
   for (const size_t workers : {0, 2}) {
     DataLoader loader(Noisy(5), DataLoaderOptions(2).drop_last(true).workers(workers));

@@ -39,6 +39,12 @@ TEST(MetricsOfRanks, AreThoseOfAllThatWasCounted) {
     metric.update(x.select(1, 0), t.remainder(2));
   });
   expect_common(metrics::Perplexity(), plain);
+  const auto regression = [](auto& metric, const Tensor& x, const Tensor& t) {
+    metric.update(x, stack({t, t + 1, t * 2, t - 3}, 1));
+  };
+  expect_common(metrics::MeanSquaredError(), regression);
+  expect_common(metrics::MeanAbsoluteError(), regression);
+  expect_common(metrics::R2Score(), regression);
   expect_common(metrics::MeanMetric(), [](auto& metric, const Tensor& x, const Tensor& t) {
     metric.update(x);
     for (const double number : to_vector(t)) metric.update(number, 3);

@@ -12,31 +12,69 @@ MEMBERS = {"X": {"name", "cat", "pid", "tid", "ts", "dur", "args"}, "M": {"name"
            "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"}}
 
 
+CATEGORIES = {"cpu_op", "nn_module", "autograd", "user_annotation", "kernel", "ac2g"}
+ROUNDING = 0.0015  # times are rounded to a nanosecond, of microseconds
+
+
+def refuse(word):
+    raise AssertionError(f"{word} is no JSON")
+
+
+def check_members(event):
+    """The members of an event, and their types."""
+    assert set(event) - {"ph"} == MEMBERS[event["ph"]], f"members of {event}"
+    assert type(event["pid"]) is int and type(event["tid"]) is int, event
+    assert type(event["name"]) is str and event["name"], event
+    assert event.get("cat", "cpu_op") in CATEGORIES and type(event.get("args", {})) is dict, event
+    for time in ("ts", "dur"):
+        assert type(event.get(time, 0.0)) in (int, float) and event.get(time, 0) >= 0, event
+    if event["ph"] == "C":
+        assert type(event["args"]["bytes"]) is int, event
+    if event["ph"] == "M":
+        assert event["name"] in ("process_name", "thread_name") and type(event["args"]["name"]) is str, event
+
+
+def check_nested(spans):
+    """Spans of one track, (start, length, name), lie within one another or apart."""
+    open_ends = []
+    for start, length, name in sorted(spans, key=lambda s: (s[0], -s[1])):
+        while open_ends and open_ends[-1] <= start + ROUNDING:
+            open_ends.pop()
+        assert not open_ends or start + length <= open_ends[-1] + ROUNDING, f"{name} at {start} crosses an end"
+        open_ends.append(start + length)
+
+
 def check_format(path):
-    events = json.load(open(path))["traceEvents"]
-    spans, flows = {}, {}
+    trace = json.load(open(path, encoding="utf-8"), parse_constant=refuse)
+    assert type(trace) is dict and trace["displayTimeUnit"] in ("ms", "ns") and type(trace["traceEvents"]) is list
+    events = trace["traceEvents"]
+    tracks, flows, counters, names = {}, {}, {}, {"process_name": set(), "thread_name": set()}
     for event in events:
-        members = set(event) - {"ph"}
-        assert members == MEMBERS[event["ph"]], f"members of {event}"
-        assert isinstance(event["pid"], int) and isinstance(event["tid"], int), event
+        check_members(event)
+        track = (event["pid"], event["tid"])
         if event["ph"] == "X":
-            assert event["dur"] >= 0 and event["name"], event
-            if event["cat"] != "kernel":
-                spans.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["dur"], event["name"]))
+            tracks.setdefault(track, []).append((event["ts"], event["dur"], event["name"]))
         elif event["ph"] in "sf":
-            flows.setdefault(event["id"], []).append(event["ph"])
+            flows.setdefault(event["id"], []).append((event["ph"], track, event["ts"]))
         elif event["ph"] == "C":
-            assert isinstance(event["args"]["bytes"], int), event
-    assert all(ends == ["s", "f"] for ends in flows.values()), "flows without an end"
-    # Spans of one thread lie within one another, or apart; times are rounded to a nanosecond.
-    for of_thread in spans.values():
-        open_ends = []
-        for start, length, name in sorted(of_thread, key=lambda s: (s[0], -s[1])):
-            while open_ends and open_ends[-1] <= start + 0.0015:
-                open_ends.pop()
-            assert not open_ends or start + length <= open_ends[-1] + 0.0015, f"{name} at {start} crosses an end"
-            open_ends.append(start + length)
-    print(sum(map(len, spans.values())), "spans, nested")
+            counters.setdefault(event["name"], []).append(event["ts"])
+        else:
+            names[event["name"]].add(track if event["name"] == "thread_name" else event["pid"])
+    assert set(tracks) == names["thread_name"], "tracks and their names"
+    assert {process for process, _ in tracks} == names["process_name"], "processes and their names"
+    for (process, _), spans in tracks.items():
+        if process >= 0:  # streams of a device may overlap
+            check_nested(spans)
+    for times in counters.values():
+        assert times == sorted(times), "a counter goes back in time"
+    # An arrow leads forward, from the start of a span to the start of another one.
+    starts = {(track, start) for track, spans in tracks.items() for start, _, _ in spans}
+    for flow in flows.values():
+        assert [end for end, _, _ in flow] == ["s", "f"] and flow[0][2] <= flow[1][2] + ROUNDING, f"arrow {flow}"
+        assert all((track, time) in starts for _, track, time in flow), f"arrow {flow} meets no span"
+    host = sum(event["ph"] == "X" and event["cat"] != "kernel" for event in events)
+    assert sum(event.get("cat") == "kernel" for event in events) == len(flows), "a kernel without an arrow"
+    print(host, "spans, nested")
 
 
 def check_perfetto(path):

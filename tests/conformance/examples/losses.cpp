@@ -32,6 +32,7 @@ template <class Model, class Loader, class Loss>
 serialize::NamedTensors record(Model& model, Loader& loader, int64_t steps, double lr,
                                const optim::OneCycleLROptions& cycle, double clip,
                                const Loss& loss_of) {
+  const ScalarType dtype = model->parameters()[0].scalar_type();
   serialize::NamedTensors out;
   for (const auto& item : model->state_dict())
     out.insert("model." + item.key(), item.value().clone());
@@ -40,8 +41,9 @@ serialize::NamedTensors record(Model& model, Loader& loader, int64_t steps, doub
   std::vector<Tensor> xs, ys, losses;
   model->train();
   while (static_cast<int64_t>(losses.size()) < steps)
-    for (auto& [x, y] : loader) {
+    for (auto& [data, y] : loader) {
       adamw.zero_grad();
+      const Tensor x = data.is_floating_point() ? data.to(dtype) : data;
       const Tensor loss = loss_of(model->forward(x), y);
       loss.backward();
       if (clip > 0) nn::utils::clip_grad_norm_(model->parameters(), clip);
@@ -59,6 +61,7 @@ serialize::NamedTensors record(Model& model, Loader& loader, int64_t steps, doub
 int main(int argc, char** argv) try {
   std::string folder, images = "/usr/share/datasets/fashion-mnist", device = "cpu";
   std::string file = "/usr/share/common-licenses";
+  bool in_double = false;
   int64_t steps = 50, batch_size = 16, layers = 4, heads = 4, width = 128, context = 128;
   CLI::App app("Writes the first losses of char_gpt and cnn_fashion_mnist.");
   app.option_defaults()->always_capture_default();
@@ -72,7 +75,9 @@ int main(int argc, char** argv) try {
   app.add_option("--heads", heads, "As in char_gpt");
   app.add_option("--width", width, "As in char_gpt");
   app.add_option("--device", device, "cpu, cuda or cuda:N");
+  app.add_flag("--double", in_double, "Computes in float64");
   CLI11_PARSE(app, argc, argv);
+  const ScalarType dtype = in_double ? kDouble : kFloat;
   manual_seed(1);
 
   const std::string text = data::read_text(file);
@@ -82,7 +87,7 @@ int main(int argc, char** argv) try {
   data::DataLoader pieces(parts[0], data::DataLoaderOptions(options).shuffle(true).drop_last(true));
   data::DataLoader validation(parts[1], options);
   gpt_example::GPT gpt(vocabulary.size(), context, layers, heads, width, 0.0);
-  gpt->to(device);
+  gpt->to(device, dtype);
   auto gpt_run = record(gpt, pieces, steps, 2e-3,
                         optim::OneCycleLROptions(2e-3, steps).pct_start(0.1).cycle_momentum(false),
                         1.0, gpt_example::loss_of);
@@ -104,7 +109,7 @@ int main(int argc, char** argv) try {
   nn::Sequential cnn = cnn_example::make_model();
   for (const auto& module : cnn->children())
     if (auto* const dropout = module->as<nn::Dropout>()) dropout->options.p(0);
-  cnn->to(device);
+  cnn->to(device, dtype);
   data::DataLoader batches(
       data::datasets::MNIST(images).map(data::transforms::Normalize<>(0.286, 0.353)),
       data::DataLoaderOptions(128).shuffle(true).device(device));
