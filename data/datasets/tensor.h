@@ -9,7 +9,8 @@
 namespace gradus::data::detail {
 // Errors: ValueError for tensors without dimensions, or with different numbers of rows.
 void check_rows(ArrayRef<Tensor> tensors);
-// Indices on the CPU, where a loader's workers make them, and the rows there, on the rows' device.
+// places_of makes a tensor on the CPU, as a loader's workers ask for it. rows_at copies it to where
+// the rows are.
 Tensor places_of(ArrayRef<size_t> indices);
 Tensor rows_at(const Tensor& rows, const Tensor& places);
 }  // namespace gradus::data::detail

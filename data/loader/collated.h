@@ -13,7 +13,7 @@
 
 namespace gradus::data::detail {
 
-// What has a fixed number of elements: std::array, std::pair, std::tuple.
+// Holds for std::array, std::pair and std::tuple.
 template <class T>
 concept IsTuple = requires {
   std::tuple_size<T>::value;
@@ -43,8 +43,8 @@ auto members(std::vector<T>& values, const Member& member) {
   return out;
 }
 
-// Tensors of one shape are stacked along a new dimension 0; numbers become a tensor. Of examples,
-// tuples and lists each member is joined by itself. Of other things a vector stays one.
+// Stacks tensors along a new dimension 0, and makes a tensor of numbers. Joins each member of
+// examples, tuples and lists by itself. Leaves other things in their vector.
 // Errors: ValueError for tensors of different shapes, and for lists of different lengths.
 template <class T>
 auto joined(std::vector<T> values) {

@@ -58,7 +58,8 @@ class MeanAbsoluteError : public detail::MeanError {
 };
 
 // The share of the variance of the targets that the predictions explain: 1 where all are right, 0
-// where they are as good as the mean of the targets. Of (N, outputs): the mean over the outputs.
+// where they are as good as the mean of the targets. The figure of (N, outputs) is the mean over
+// the outputs.
 class R2Score : public Metric {
  public:
   // Errors: ValueError for two shapes, for others than (N) and (N, outputs), and where batches
@@ -73,8 +74,8 @@ class R2Score : public Metric {
   void take_states(const Tensors& of_ranks) override;
 
  private:
-  // Rows of `sums`, with a column for each output: the squared errors, the mean of the targets, and
-  // their squared distances from it. Adds those of `count` further elements.
+  // Adds those of `count` further elements. A column of `sums` belongs to an output. Row 0 holds
+  // the squared errors, row 1 the mean of the targets, row 2 their squared distances from it.
   void add(int64_t count, const Tensor& sums);
 
   Tensor sums_;  // float64, on the device of the first batch
