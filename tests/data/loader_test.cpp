@@ -108,7 +108,7 @@ TEST(DataLoader, JoinsEachMemberOfAnExample) {
                       return List(std::vector<Tensor>(1 + x[0].item<size_t>() / 2, x), x);
                     }),
                     4);
-  expect_error<ValueError>([&] { ragged.begin(); }, "a list of 1 elements, and another one of 2");
+  expect_error<ValueError>([&] { *ragged.begin(); }, "a list of 1 elements, and another one of 2");
 }
 
 TEST(DataLoader, RefusesExamplesOfSeveralShapes) {
@@ -117,7 +117,7 @@ TEST(DataLoader, RefusesExamplesOfSeveralShapes) {
                       return E(ones({2, 1 + x[0].item<int64_t>() / 3}));
                     }),
                     4);
-  expect_error<ValueError>([&] { loader.begin(); },
+  expect_error<ValueError>([&] { *loader.begin(); },
                            "shapes [2, 1] and [2, 2], expected one shape; map a Resize");
 }
 
