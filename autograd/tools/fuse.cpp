@@ -55,8 +55,8 @@ struct FusedTrace {
   std::string why_not;  // not empty: this kind is not fused
   Plan forward;
   std::vector<fused::Draw> draws;
-  // Computes the gradients of those inputs from the inputs, the draws, and the gradients of those
-  // outputs.
+  // Computes the gradients of those inputs. Its arguments are the inputs, the draws, the
+  // gradients of those outputs, and the products that `forward` returns behind the results.
   Plan backward;
   std::vector<size_t> inputs, outputs;
   struct Result {
@@ -106,7 +106,8 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
       out.outputs.push_back(i);
       results.push_back(y);
     }
-    out.forward = make_plan(tracer.computation(outputs), tracer.inputs());
+    fused::Computation forward = tracer.computation(outputs);
+    const int forward_inputs = tracer.inputs();
     if (!results.empty()) {
       for (const Tensor& y : results)
         given.push_back(tracer.input(raw::empty(y.sizes(), y.scalar_type(), Device(kMeta))));
@@ -116,8 +117,12 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
       for (size_t i = 0; i < grads.size(); ++i)
         if (grads[i].defined()) defined.push_back(grads[i]), of.push_back(out.inputs[i]);
       out.inputs = of;
-      out.backward = make_plan(tracer.computation(defined), tracer.inputs());
+      fused::Computation backward = tracer.computation(defined);
+      const auto kept = read_products(backward, forward.exprs.size(), tracer.inputs());
+      forward.outputs.insert(forward.outputs.end(), kept.begin(), kept.end());
+      out.backward = make_plan(backward, tracer.inputs() + static_cast<int>(kept.size()));
     }
+    out.forward = make_plan(forward, forward_inputs);
     out.draws = tracer.draws();
     try {
       out.source = text_of(out.forward) + text_of(out.backward);
@@ -183,8 +188,10 @@ Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, cons
 }
 
 void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f,
-            const Tensors& inputs, const Tensors& drawn, const Tensors& outputs) {
-  const auto backward = [trace, f, count = inputs.size()](Node& node, const Tensors& grads) {
+            const Tensors& inputs, const Tensors& drawn, const Tensors& outputs,
+            const Tensors& products) {
+  const auto backward = [trace, f, count = inputs.size(), kept = products.size()](
+                            Node& node, const Tensors& grads) {
     Tensors given, saved;
     for (size_t i = 0; i < trace->outputs.size(); ++i)
       given.push_back(grads[i].defined()
@@ -198,6 +205,8 @@ void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f
       found = recorded_gradients(f, *trace, {saved.begin(), saved.begin() + count}, given);
     } else {
       saved.insert(saved.end(), given.begin(), given.end());
+      for (size_t i = 0; i < kept; ++i)
+        saved.push_back(node.saved(count + trace->draws.size() + i));
       found = fused::run(trace->backward, saved);
     }
     Tensors out(count);
@@ -208,6 +217,7 @@ void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f
   for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
   for (const Tensor& input : inputs) node->save(input, std::nullopt);
   for (const Tensor& mask : drawn) node->save(mask, std::nullopt);
+  for (const Tensor& product : products) node->save(product, std::nullopt);
   for (const size_t i : trace->outputs)
     set_history(outputs[i], node, node->add_input_metadata(outputs[i]));
 }
@@ -238,8 +248,11 @@ Tensors FusedFunction::call(const Tensors& inputs,
     raw::random_(drawn.back(), Distribution::bernoulli, draw.probability, 0, std::nullopt);
   }
   operands.insert(operands.end(), drawn.begin(), drawn.end());
-  const Tensors outputs = fused::run(traced->forward, operands);
-  if (!traced->outputs.empty()) record(traced, f, inputs, drawn, outputs);
+  Tensors outputs = fused::run(traced->forward, operands);
+  const auto results = outputs.begin() + static_cast<std::ptrdiff_t>(traced->results.size());
+  const Tensors products(results, outputs.end());
+  outputs.erase(results, outputs.end());
+  if (!traced->outputs.empty()) record(traced, f, inputs, drawn, outputs, products);
   return outputs;
 }
 

@@ -71,16 +71,18 @@ class Fused {
 
 // A function that computes what f does, with its gradients, in as few kernels as f's reductions
 // allow. f takes Tensors and returns a Tensor or Tensors. f may call elementwise operations, casts,
-// where, dropout, views, sums and other reductions, softmax and layer_norm. It may call itself and
-// other fused functions, whose operations become a part of its kernels.
+// where, dropout, views, sums and other reductions, softmax and layer_norm. A matrix product stands
+// between two kernels. f may call itself and other fused functions, whose operations become a part
+// of its kernels.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
 // (kMeta) to see what it computes. f must not depend on anything else that changes, such as numbers
-// that it captured. Intermediate values are not kept for the backward pass but computed again.
+// that it captured. Intermediate values but products are not kept for the backward pass but
+// computed again.
 //
-// f is called unfused where it does something else: computes a matrix product, reads data (item()),
-// changes an argument, captures a tensor or runs under autocast. A warning, once for each function,
-// and why_not() name the reason. Errors: those of f.
+// f is called unfused where it does something else: sorts, multiplies matrices of half types, reads
+// data (item()), changes an argument, captures a tensor or runs under autocast. A warning, once for
+// each function, and why_not() name the reason. Errors: those of f.
 template <class F>
 Fused<F> fuse(F f) {
   return Fused<F>(std::move(f));

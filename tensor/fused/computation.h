@@ -14,7 +14,8 @@
 namespace gradus::fused {
 
 // input: elements of a tensor. view: elements of an earlier value as they lie in memory once it is
-// stored; so a view parts two kernels.
+// stored; so a view parts two kernels. product: of two matrices, or of two batches of them; it is
+// no part of a kernel either.
 enum class Kind : uint8_t {
   input,
   view,
@@ -25,11 +26,12 @@ enum class Kind : uint8_t {
   ternary,
   where,
   convert,
-  reduce
+  reduce,
+  product
 };
 
-// A value that is computed from earlier ones, which broadcast to its sizes but for reduce, whose
-// result keeps size 1 in the reduced dimensions.
+// A value that is computed from earlier ones. They broadcast to its sizes, except for product, and
+// for reduce, whose result keeps size 1 in the reduced dimensions.
 struct Expr {
   Kind kind = Kind::number;
   uint8_t op = 0;  // the row of the kind's table: a UnaryOp, BinaryOp, TernaryOp or ReduceOp
@@ -80,13 +82,15 @@ struct Kernel {
 // Whether the value is one that a kernel keeps for a row: with size 1 from kernel.columns on.
 bool is_of_row(const Kernel& kernel, const Expr& expr);
 
-// How a computation runs: by kernels, and by Backend::reduce of what they give.
+// How a computation runs: by kernels, and by Backend::reduce and Backend::matmul of what they give.
 // Tensors are numbered: the inputs of the computation first, then what the steps make.
 struct Step {
-  Kernel kernel = {};             // without exprs: the step is a reduction
+  Kernel kernel = {};             // without exprs: the step is a reduction or a product
   std::vector<int> outputs = {};  // where the results go
+  Kind kind = Kind::reduce;
   ReduceOp reduction = ReduceOp::sum;
-  Expr operand = {};  // of a reduction: an input
+  Expr operand = {};            // an input
+  Expr factor = {}, bias = {};  // of a product: inputs, the bias perhaps none
 };
 struct Plan {
   std::vector<Step> steps;
@@ -99,6 +103,10 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input);
 
 // `inputs`: how many tensors the computation reads.
 Plan make_plan(const Computation& computation, int inputs);
+
+// Makes inputs of the products among the first `count` expressions that the computation reads, with
+// numbers from `input` on. Returns the expressions: a backward pass reads what a forward pass kept.
+std::vector<int> read_products(Computation& computation, size_t count, int input);
 
 // Runs the plan on the device of the inputs. The results are new tensors.
 Tensors run(const Plan& plan, ArrayRef<Tensor> inputs);

@@ -50,7 +50,7 @@ class Planner {
   struct Facts {
     bool live = false;
     bool stored = false;    // a kernel writes it
-    bool separate = false;  // no value of a kernel: a view, or a reduction that is its own step
+    bool separate = false;  // no value of a kernel: a view, a product, a reduction by itself
     int stage = 0;          // the steps that have to be done before
     int tensor = -1;        // where it is kept
   };
@@ -76,10 +76,12 @@ class Planner {
         if (here && !folded) folded = here;
         facts.separate = !here || here != folded;
       } else {
-        facts.separate = expr.kind == Kind::view;
+        facts.separate = expr.kind == Kind::view || expr.kind == Kind::product;
       }
-      if (facts.separate && computation_.exprs[expr.operands[0]].kind != Kind::input)
-        exprs_[expr.operands[0]].stored = true;
+      if (facts.separate)
+        for (const int operand : expr.operands)
+          if (operand >= 0 && computation_.exprs[operand].kind != Kind::input)
+            exprs_[operand].stored = true;
       last_stage_ = std::max(last_stage_, facts.stage);
     }
     folded_ = folded.value_or(0);
@@ -91,7 +93,8 @@ class Planner {
     return tensors_++;
   }
 
-  // Everything that is stored in a stage, by one kernel for each domain; then its reductions.
+  // Everything that is stored in a stage, by one kernel for each domain; then its reductions and
+  // products.
   void add_kernels(int stage) {
     struct Group {
       Dims domain;
@@ -118,11 +121,13 @@ class Planner {
       if (!exprs_[i].live || !exprs_[i].separate || exprs_[i].stage != stage) continue;
       const Expr& expr = computation_.exprs[i];
       if (expr.kind == Kind::view) continue;
-      const Expr operand = read(expr.operands[0]);
-      exprs_[i].tensor = new_tensor(expr);
-      plan_.steps.push_back({.outputs = {exprs_[i].tensor},
-                             .reduction = static_cast<ReduceOp>(expr.op),
-                             .operand = operand});
+      Step step{.kind = expr.kind,
+                .reduction = static_cast<ReduceOp>(expr.op),
+                .operand = read(expr.operands[0])};
+      if (expr.kind == Kind::product) step.factor = read(expr.operands[1]);
+      if (expr.operands[2] >= 0) step.bias = read(expr.operands[2]);
+      step.outputs = {exprs_[i].tensor = new_tensor(expr)};
+      plan_.steps.push_back(std::move(step));
     }
   }
 
@@ -202,6 +207,30 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input) {
   return raw::as_strided(from, input.sizes, input.strides, from.storage_offset() + input.offset);
 }
 
+std::vector<int> read_products(Computation& computation, size_t count, int input) {
+  std::vector<int> found, pending = computation.outputs;
+  std::vector<bool> seen(computation.exprs.size());
+  while (!pending.empty()) {
+    const int i = pending.back();
+    pending.pop_back();
+    if (i < 0 || seen[i]) continue;
+    seen[i] = true;
+    Expr& expr = computation.exprs[i];
+    if (expr.kind == Kind::product && static_cast<size_t>(i) < count) {
+      expr.kind = Kind::input;
+      expr.operands = {-1, -1, -1};
+      expr.input = input++;
+      found.push_back(i);
+    }
+    pending.insert(pending.end(), expr.operands.begin(), expr.operands.end());
+  }
+  return found;
+}
+
+namespace {
+Tensor as_batch(const Tensor& x) { return x.dim() == 2 ? raw::unsqueeze(x, 0) : x; }
+}  // namespace
+
 Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
   Tensors tensors(inputs.begin(), inputs.end());
   const Device device = tensors.front().device();
@@ -214,6 +243,11 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
       Tensors outputs;
       for (const int output : step.outputs) outputs.push_back(tensors[output]);
       where.fused(step.kernel, tensors, outputs);
+    } else if (step.kind == Kind::product) {
+      const Tensor bias = step.bias.input >= 0 ? view_of(tensors, step.bias) : Tensor();
+      where.matmul(as_batch(view_of(tensors, step.operand)),
+                   as_batch(view_of(tensors, step.factor)), bias,
+                   as_batch(tensors[step.outputs[0]]));
     } else {
       where.reduce(step.reduction, view_of(tensors, step.operand), tensors[step.outputs[0]]);
     }

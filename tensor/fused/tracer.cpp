@@ -48,12 +48,7 @@ Computation Tracer::computation(ArrayRef<Tensor> outputs) {
   for (const Tensor& output : outputs) {
     int expr = value(output);
     if (numel_of(sizes(expr)) == output.numel()) {
-      if (!std::ranges::equal(sizes(expr), output.sizes()))  // without dimensions of size 1
-        expr = add({.kind = Kind::view,
-                    .dtype = output.scalar_type(),
-                    .sizes = output.impl().sizes,
-                    .operands = {expr, -1, -1},
-                    .strides = output.impl().strides});
+      expr = reshaped(expr, output);
     } else {  // a value that was expanded
       expr = add({.kind = Kind::convert,
                   .dtype = output.scalar_type(),
@@ -64,6 +59,15 @@ Computation Tracer::computation(ArrayRef<Tensor> outputs) {
   }
   out.exprs = exprs_;
   return out;
+}
+
+int Tracer::reshaped(int expr, const Tensor& x) {
+  if (std::ranges::equal(sizes(expr), x.sizes())) return expr;
+  return add({.kind = Kind::view,
+              .dtype = x.scalar_type(),
+              .sizes = x.impl().sizes,
+              .operands = {expr, -1, -1},
+              .strides = x.impl().strides});
 }
 
 int Tracer::add(Expr expr) {
@@ -219,13 +223,45 @@ void Tracer::where(const Tensor& condition, const Operand& x, const Operand& y, 
 }
 
 void Tracer::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
-  int from = value(x);
-  if (!std::ranges::equal(sizes(from), x.sizes()))  // a value that was expanded
-    from = add({.kind = Kind::convert,
-                .dtype = x.scalar_type(),
-                .sizes = x.impl().sizes,
-                .operands = {from, -1, -1}});
+  const int from = whole(x);
   set(out, Kind::reduce, op, from);
+}
+
+Tensor Tracer::matrix(const Tensor& x) {
+  if (x.size(0) != 1) return x;
+  return raw::as_strided(x, {x.size(1), x.size(2)}, {x.stride(1), x.stride(2)}, x.storage_offset());
+}
+
+int Tracer::whole(const Tensor& x) {
+  const int expr = value(x);
+  if (std::ranges::equal(sizes(expr), x.sizes())) return expr;
+  return add({.kind = Kind::convert,
+              .dtype = x.scalar_type(),
+              .sizes = x.impl().sizes,
+              .operands = {expr, -1, -1}});
+}
+
+int Tracer::factor(const Tensor& batch) {
+  const Tensor x = matrix(batch);
+  const int expr = value(x);
+  const Expr& from = exprs_[expr];
+  // A GPU multiplies half types as they are, and what was traced is a product of their floats.
+  if (from.kind == Kind::convert && from.dtype == kFloat && from.operands[0] >= 0 &&
+      element_size(exprs_[from.operands[0]].dtype) == 2)
+    skip("a product of half types");
+  return numel_of(sizes(expr)) == x.numel() ? reshaped(expr, x) : whole(x);
+}
+
+void Tracer::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  const int left = factor(a), right = factor(b), added = bias.defined() ? whole(bias) : -1;
+  set(matrix(out), Kind::product, 0, left, right, added);
+}
+
+void Tracer::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  matmul(a, b, {}, out);
+  const int of_rows = reduce(ReduceOp::sum, factor(raw::transpose(a, 1, 2)), 0, 1);
+  memory_[sums.impl().storage.get()] = {sums.impl().storage,
+                                        {{of_rows, sizes(of_rows), exprs_[of_rows].strides, 0}}};
 }
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {

@@ -49,6 +49,9 @@ class Tracer final : public MetaBackend {
   void where(const Tensor& condition, const Operand& x, const Operand& y,
              const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
+  void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
+  void matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
+                   const Tensor& sums) override;
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                     const Tensor& out) override;
@@ -76,6 +79,14 @@ class Tracer final : public MetaBackend {
     std::vector<Piece> pieces;
   };
 
+  // x (B, M, N) as a matrix where it is one.
+  static Tensor matrix(const Tensor& x);
+  // The value of as many elements in x's sizes, which have other dimensions of size 1.
+  int reshaped(int expr, const Tensor& x);
+  // The value of x in its sizes, also where it was expanded.
+  int whole(const Tensor& x);
+  // The same for a factor of a product. Errors: NotFusable for half types.
+  int factor(const Tensor& x);
   // The expression whose value the tensor shows.
   int value(const Tensor& x);
   int value(const Operand& x);
