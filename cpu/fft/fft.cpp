@@ -1,11 +1,14 @@
 // fft: lines of a tensor are gathered into lanes, transformed together and stored. A long line is a
-// matrix, whose columns and rows are such lanes (Bailey 1990).
+// matrix, whose columns and rows are such lanes (Bailey 1990). An even count of real numbers is
+// transformed as half as many complex ones, whose two ends give the spectrum.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/fft/plan.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/fft_loops.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cpu {
@@ -22,15 +25,22 @@ enum class FftForm : uint8_t { complex, real, half };
 template <class T>
 struct FftLines {
   T* data;
-  int64_t stride;
+  int64_t stride, imaginary;  // to the next element, and from a real part to its imaginary one
   FftForm form;
-  Dims sizes, strides;  // of the other dimensions
+  Dims sizes = {}, strides = {};  // of the other dimensions
 
-  FftLines(const Tensor& x, int64_t dim, FftForm f) : data(static_cast<T*>(x.data_ptr())), form(f) {
-    const int64_t width = f == FftForm::real ? 1 : 2;
-    stride = x.stride(dim) * width;
+  static FftLines of(const Tensor& x, int64_t dim, FftForm form) {
+    const int64_t width = form == FftForm::real ? 1 : 2;
+    FftLines out{static_cast<T*>(x.data_ptr()), x.stride(dim) * width, 1, form};
     for (int64_t d = 0; d < x.dim(); ++d)
-      if (d != dim) sizes.push_back(x.size(d)), strides.push_back(x.stride(d) * width);
+      if (d != dim) out.sizes.push_back(x.size(d)), out.strides.push_back(x.stride(d) * width);
+    return out;
+  }
+  // Real numbers in turn the real and the imaginary part of an element.
+  FftLines pairs() const {
+    FftLines out = *this;
+    out.form = FftForm::complex, out.stride = 2 * stride, out.imaginary = stride;
+    return out;
   }
   T* line(int64_t i) const {
     int64_t at = 0;
@@ -61,7 +71,7 @@ void load_lanes(const FftLines<T>& from, const FftLanes<T>& lanes, int64_t n, in
       if (from.form == FftForm::real || (from.form == FftForm::half && (i == 0 || 2 * i == n)))
         im[q] = 0;
       else
-        im[q] = second ? -at[1] : at[1];
+        im[q] = second ? -at[from.imaginary] : at[from.imaginary];
     }
   }
 }
@@ -75,21 +85,22 @@ void store_lanes(const FftLines<T>& to, const FftLanes<T>& lanes, int64_t n, int
       if (to.form == FftForm::half && 2 * i > n) continue;
       T* const at = lanes.lines[q] + i * to.stride;
       at[0] = z[0][j * width + q] * scale;
-      if (to.form != FftForm::real) at[1] = z[1][j * width + q] * scale;
+      if (to.form != FftForm::real) at[to.imaginary] = z[1][j * width + q] * scale;
     }
 }
 
-// Two pairs of arrays for the lanes of a thread.
+// A block of lines and two pairs of arrays for its lanes, one element longer than the plan asks.
 template <class T>
-struct FftRoom {
-  FftRoom(const FftPlan<T>& plan, int64_t lanes)
-      : memory(new T[static_cast<size_t>(4 * plan.room() * lanes)]) {
+struct FftBlock {
+  FftBlock(const FftPlan<T>& plan, int64_t lanes)
+      : memory(new T[static_cast<size_t>(4 * (plan.room() + 1) * lanes)]) {
     T* const at = memory.get();
-    const int64_t size = plan.room() * lanes;
+    const int64_t size = (plan.room() + 1) * lanes;
     z = {at, at + size}, other = {at + 2 * size, at + 3 * size};
   }
   std::unique_ptr<T[]> memory;
   std::array<T*, 2> z, other;
+  int64_t first = 0, count = 0;
 };
 
 // Lanes of a block: whole vectors that stay in the cache.
@@ -121,54 +132,135 @@ class RootTable {
   std::vector<std::array<double, 2>> low_, high_;
 };
 
-// The transform of all lines along one dimension.
+// The transform of all lines along one dimension. n: their length in real or complex numbers.
 template <class T>
 class FftPass {
  public:
   FftPass(int64_t n, bool inverse, double scale, const FftLines<T>& from, const FftLines<T>& to)
-      : n_(n), inverse_(inverse), scale_(static_cast<T>(scale)), from_(from), to_(to) {}
+      : n_(n), inverse_(inverse), scale_(static_cast<T>(scale)), from_(from), to_(to) {
+    if (n % 2 != 0) return;
+    splits_ = from.form == FftForm::real, joins_ = to.form == FftForm::real;
+    if (!splits_ && !joins_) return;
+    length_ = n / 2;
+    if (splits_) from_ = from.pairs();
+    if (joins_) to_ = to.pairs();
+  }
 
   void run(int64_t lines) const {
-    const auto [rows, columns] = n_ > kLongLine ? fft_split(n_) : std::array<int64_t, 2>{0, 0};
+    const auto [rows, columns] =
+        length_ > kLongLine ? fft_split(length_) : std::array<int64_t, 2>{0, 0};
     if (rows > 0) return long_lines(lines, rows, columns);
-    const auto plan = fft_plan<T>(n_);
-    const int64_t width = lanes_for(*plan, lines);
-    parallel_for(0, divide_up(lines, width), grain(width * plan->room()),
-                 [&](int64_t first, int64_t last) {
-                   FftRoom<T> room(*plan, width);
-                   FftLanes<T> in, out;
-                   for (int64_t block = first; block < last; ++block) {
-                     const int64_t begin = block * width, end = std::min(lines, begin + width);
-                     in.lines.clear(), out.lines.clear();
-                     for (int64_t i = begin; i < end; ++i)
-                       in.lines.push_back(from_.line(i)), out.lines.push_back(to_.line(i));
-                     in.first.assign(in.lines.size(), 0), out.first = in.first;
-                     load_lanes(from_, in, n_, n_, turned(room.z));
-                     plan->run(end - begin, room.z, room.other);
-                     store_lanes(to_, out, n_, n_, scale_, turned(room.z));
-                   }
-                 });
+    const auto plan = fft_plan<T>(length_);
+    each_block(
+        *plan, lines,
+        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
+          take(lanes, block, [&](int64_t i) { return from_.line(i); });
+          load_lanes(from_, lanes, n_, length_ + (joins_ ? 1 : 0), turned(block.z));
+          if (joins_) ends(*plan, block);
+        },
+        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
+          if (splits_) {
+            for (T* part : block.z)
+              std::copy(part, part + block.count, part + length_ * block.count);
+            ends(*plan, block);
+          }
+          take(lanes, block, [&](int64_t i) { return to_.line(i); });
+          store_lanes(to_, lanes, n_, length_ + (splits_ ? 1 : 0), scale_, turned(block.z));
+        });
   }
 
  private:
-  static int64_t grain(int64_t elements) {
+  // Loads lines block by block, transforms them and stores them.
+  template <class Load, class Store>
+  static void each_block(const FftPlan<T>& plan, int64_t lines, Load load, Store store) {
     constexpr int64_t kFewElements = 4096;
-    return std::max<int64_t>(1, kFewElements / elements);
+    const int64_t width = lanes_for(plan, lines);
+    parallel_for(0, divide_up(lines, width),
+                 std::max<int64_t>(1, kFewElements / (width * plan.room())),
+                 [&](int64_t first, int64_t last) {
+                   FftBlock<T> block(plan, width);
+                   FftLanes<T> lanes;
+                   for (int64_t i = first; i < last; ++i) {
+                     block.first = i * width, block.count = std::min(width, lines - block.first);
+                     load(block, lanes);
+                     plan.run(block.count, block.z, block.other);
+                     store(block, lanes);
+                   }
+                 });
+  }
+  // The lanes of a block of lines, or of elements first + j step of one line.
+  template <class Line>
+  static void take(FftLanes<T>& lanes, const FftBlock<T>& block, Line line) {
+    lanes.lines.clear();
+    for (int64_t i = block.first; i < block.first + block.count; ++i)
+      lanes.lines.push_back(line(i));
+    lanes.first.assign(lanes.lines.size(), 0);
+  }
+  static void take(FftLanes<T>& lanes, const FftBlock<T>& block, T* line, int64_t step) {
+    lanes.lines.assign(static_cast<size_t>(block.count), line);
+    lanes.first.resize(static_cast<size_t>(block.count));
+    std::iota(lanes.first.begin(), lanes.first.end(), block.first);
+    lanes.step = step;
   }
   // A transform whose parts are exchanged is the inverse one.
   std::array<T*, 2> turned(const std::array<T*, 2>& z) const {
     return inverse_ ? std::array<T*, 2>{z[1], z[0]} : z;
   }
 
+  // With w = e^(-2 pi i k / n), conjugate for the inverse, and the transform Z of pairs, element k
+  // of the spectrum is ((Z_k + conj Z_h-k) - i w (Z_k - conj Z_h-k)) / 2, where h = n / 2. The same
+  // with i w and no 2 leads back. The factors are -i w: (sin, -cos) of fft_root.
+  void ends(const FftPlan<T>& plan, const FftBlock<T>& block) const {
+    const int64_t last = length_ * block.count;
+    const auto [re, im] = turned(block.z);
+    ends(length_ / 2 + 1, block.count, block.count, plan.ends(), {re, im}, {re + last, im + last});
+  }
+  void ends(int64_t count, int64_t stride, int64_t lanes, const T* factors, std::array<T*, 2> low,
+            std::array<T*, 2> high) const {
+    const T way = splits_ ? T(1) : T(-1);
+    const T turn[] = {inverse_ ? -way : way, way};
+    table_of<FftLoops<T>>().ends(count, stride, lanes, factors, turn, splits_ ? T(0.5) : T(1),
+                                 low.data(), high.data());
+  }
+  // The same for one line in memory.
+  void ends(T* re, T* im, int64_t stride, const RootTable& roots) const {
+    constexpr int64_t kPairs = 512;
+    parallel_for(0, length_ / 2 + 1, 8 * kPairs, [&](int64_t first, int64_t last) {
+      std::array<T, 2 * kPairs> factors;
+      for (int64_t k = first; k < last; k += kPairs) {
+        const int64_t count = std::min(kPairs, last - k), low = k * stride,
+                      high = (length_ - k) * stride;
+        for (int64_t i = 0; i < count; ++i) {
+          const auto [c, s] = roots.at(k + i);
+          factors[2 * i] = static_cast<T>(s), factors[2 * i + 1] = static_cast<T>(-c);
+        }
+        ends(count, stride, 1, factors.data(), {re + low, im + low}, {re + high, im + high});
+      }
+    });
+  }
+
   void long_lines(int64_t lines, int64_t rows, int64_t columns) const {
-    const RootTable roots(n_);
+    const RootTable roots(length_), of_ends(splits_ || joins_ ? n_ : 1);
     const auto by_rows = fft_plan<T>(rows), by_columns = fft_plan<T>(columns);
+    const auto room = [&](int64_t count) {
+      return raw::empty({2, count}, sizeof(T) == 4 ? kFloat : kDouble, kCPU, "fft");
+    };
     const auto each = [&](int64_t first, int64_t last) {
-      const Tensor matrix = raw::empty({2, n_}, sizeof(T) == 4 ? kFloat : kDouble, kCPU, "fft");
+      const Tensor matrix = room(length_), spectrum = joins_ ? room(length_ + 1) : Tensor();
       T* const re = static_cast<T*>(matrix.data_ptr());
       for (int64_t i = first; i < last; ++i) {
-        transform_columns(from_.line(i), *by_rows, columns, roots, {re, re + n_});
-        transform_rows(to_.line(i), *by_columns, rows, {re, re + n_});
+        if (joins_) {
+          const FftLines<T> joined = join(from_.line(i), spectrum, of_ends);
+          transform_columns(joined, joined.data, *by_rows, columns, roots, {re, re + length_});
+        } else {
+          transform_columns(from_, from_.line(i), *by_rows, columns, roots, {re, re + length_});
+        }
+        T* const to = to_.line(i);
+        transform_rows(to, *by_columns, rows, {re, re + length_});
+        if (!splits_) continue;
+        T* const end = to + length_ * to_.stride;
+        end[0] = to[0], end[to_.imaginary] = to[to_.imaginary];
+        ends(to, to + to_.imaginary, to_.stride, of_ends);
       }
     };
     if (lines < thread_count())
@@ -177,76 +269,75 @@ class FftPass {
       parallel_for(0, lines, divide_up(lines, thread_count()), each);
   }
 
+  // The spectrum of a line as the numbers whose transform has pairs of real numbers.
+  FftLines<T> join(T* line, const Tensor& spectrum, const RootTable& roots) const {
+    constexpr int64_t kFewElements = 4096;
+    T *const re = static_cast<T*>(spectrum.data_ptr()), *const im = re + length_ + 1;
+    parallel_for(0, length_ + 1, kFewElements, [&](int64_t first, int64_t last) {
+      load_lanes(from_, {{line}, {first}, 1}, n_, last - first, {re + first, im + first});
+    });
+    ends(re, im, 1, roots);
+    return {re, 1, length_ + 1, FftForm::complex};
+  }
+
   // Element j of the line is (j / columns, j % columns) of a matrix.
-  void transform_columns(T* line, const FftPlan<T>& plan, int64_t columns, const RootTable& roots,
-                         std::array<T*, 2> matrix) const {
-    const int64_t rows = plan.length(), width = lanes_for(plan, columns);
-    parallel_for(0, divide_up(columns, width), grain(width * rows),
-                 [&](int64_t first, int64_t last) {
-                   FftRoom<T> room(plan, width);
-                   FftLanes<T> lanes;
-                   lanes.step = columns;
-                   for (int64_t block = first; block < last; ++block) {
-                     const int64_t begin = block * width, count = std::min(width, columns - begin);
-                     lanes.lines.assign(static_cast<size_t>(count), line);
-                     lanes.first.clear();
-                     for (int64_t i = begin; i < begin + count; ++i) lanes.first.push_back(i);
-                     load_lanes(from_, lanes, n_, rows, turned(room.z));
-                     plan.run(count, room.z, room.other);
-                     for (int64_t k = 0; k < rows; ++k)
-                       for (int64_t q = 0; q < count; ++q) {
-                         const auto [c, s] = roots.at(k * (begin + q));
-                         const T x = room.z[0][k * count + q], y = room.z[1][k * count + q];
-                         const T re = static_cast<T>(c), im = static_cast<T>(s);
-                         matrix[0][k * columns + begin + q] = x * re - y * im;
-                         matrix[1][k * columns + begin + q] = x * im + y * re;
-                       }
-                   }
-                 });
+  void transform_columns(const FftLines<T>& from, T* line, const FftPlan<T>& plan, int64_t columns,
+                         const RootTable& roots, std::array<T*, 2> matrix) const {
+    each_block(
+        plan, columns,
+        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
+          take(lanes, block, line, columns);
+          load_lanes(from, lanes, n_, plan.length(), turned(block.z));
+        },
+        [&](FftBlock<T>& block, FftLanes<T>&) {
+          for (int64_t k = 0; k < plan.length(); ++k)
+            for (int64_t q = 0; q < block.count; ++q) {
+              const auto [c, s] = roots.at(k * (block.first + q));
+              const T x = block.z[0][k * block.count + q], y = block.z[1][k * block.count + q];
+              const T re = static_cast<T>(c), im = static_cast<T>(s);
+              matrix[0][k * columns + block.first + q] = x * re - y * im;
+              matrix[1][k * columns + block.first + q] = x * im + y * re;
+            }
+        });
   }
 
   // Element k of row r becomes element r + rows k of the line.
   void transform_rows(T* line, const FftPlan<T>& plan, int64_t rows,
                       std::array<T*, 2> matrix) const {
-    const int64_t columns = plan.length(), width = lanes_for(plan, rows);
-    parallel_for(0, divide_up(rows, width), grain(width * columns),
-                 [&](int64_t first, int64_t last) {
-                   FftRoom<T> room(plan, width);
-                   FftLanes<T> lanes;
-                   lanes.step = rows;
-                   for (int64_t block = first; block < last; ++block) {
-                     const int64_t begin = block * width, count = std::min(width, rows - begin);
-                     lanes.lines.assign(static_cast<size_t>(count), line);
-                     lanes.first.clear();
-                     for (int64_t i = begin; i < begin + count; ++i) lanes.first.push_back(i);
-                     for (size_t part = 0; part < 2; ++part)
-                       for (int64_t q = 0; q < count; ++q)
-                         for (int64_t j = 0; j < columns; ++j)
-                           room.z[part][j * count + q] = matrix[part][(begin + q) * columns + j];
-                     plan.run(count, room.z, room.other);
-                     store_lanes(to_, lanes, n_, columns, scale_, turned(room.z));
-                   }
-                 });
+    const int64_t columns = plan.length();
+    each_block(
+        plan, rows,
+        [&](FftBlock<T>& block, FftLanes<T>&) {
+          for (size_t part = 0; part < 2; ++part)
+            for (int64_t q = 0; q < block.count; ++q)
+              for (int64_t j = 0; j < columns; ++j)
+                block.z[part][j * block.count + q] = matrix[part][(block.first + q) * columns + j];
+        },
+        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
+          take(lanes, block, line, rows);
+          store_lanes(to_, lanes, n_, columns, scale_, turned(block.z));
+        });
   }
 
   const int64_t n_;
   const bool inverse_;
   const T scale_;
-  const FftLines<T>&from_, &to_;
+  FftLines<T> from_, to_;
+  // Of what is transformed as complex numbers: n, or half as many pairs. Then the spectrum is split
+  // off behind it, or joined before it.
+  int64_t length_ = n_;
+  bool splits_ = false, joins_ = false;
 };
 
 template <class T>
 void transform_dim(const Tensor& x, const Tensor& out, int64_t dim, bool inverse, double scale) {
   const bool real_in = !x.is_complex(), real_out = !out.is_complex();
   const int64_t n = real_out ? out.size(dim) : x.size(dim);
-  const FftLines<T> from(x, dim,
-                         real_in    ? FftForm::real
-                         : real_out ? FftForm::half
-                                    : FftForm::complex);
-  const FftLines<T> to(out, dim,
-                       real_out  ? FftForm::real
-                       : real_in ? FftForm::half
-                                 : FftForm::complex);
+  const auto form = [](bool is_real, bool other_is_real) {
+    return is_real ? FftForm::real : other_is_real ? FftForm::half : FftForm::complex;
+  };
+  const auto from = FftLines<T>::of(x, dim, form(real_in, real_out)),
+             to = FftLines<T>::of(out, dim, form(real_out, real_in));
   FftPass<T>(n, inverse, scale, from, to).run(x.numel() / x.size(dim));
 }
 

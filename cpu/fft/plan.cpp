@@ -59,6 +59,10 @@ std::array<double, 2> fft_root(int64_t k, int64_t n) {
 
 template <class T>
 FftPlan<T>::FftPlan(int64_t n) : n_(n) {
+  for (int64_t k = 0; 2 * k <= n; ++k) {
+    const auto [c, s] = fft_root(k, 2 * n);
+    ends_.push_back(static_cast<T>(s)), ends_.push_back(static_cast<T>(-c));
+  }
   if (rough_part(n) > 1) {
     plan_convolution();
     return;

@@ -24,6 +24,8 @@ class FftPlan {
   // Transforms z[0] + i z[1] forward. Element j of lane q lies at j * lanes + q. `other` is work
   // space of the same size. Returns in z where the results lie: there, or in `other`.
   void run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& other) const;
+  // (sin, -cos) of -pi k / n for k up to n / 2: for real lines of 2 n elements.
+  const T* ends() const { return ends_.data(); }
 
  private:
   struct Stage {
@@ -37,7 +39,7 @@ class FftPlan {
   // Bluestein: j k = (j^2 + k^2 - (k - j)^2) / 2, so that a transform is a convolution with the
   // numbers e^(pi i j^2 / n). The filter is their transform; the chirp holds the conjugate numbers.
   std::unique_ptr<FftPlan> convolution_;
-  std::vector<T> chirp_, filter_;
+  std::vector<T> chirp_, filter_, ends_;
 };
 
 // The plan of a length, which is kept for the next time unless it is large.

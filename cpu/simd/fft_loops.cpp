@@ -118,7 +118,8 @@ void stage(int64_t radix, int64_t m, int64_t lanes, const T* twiddles, const T* 
     return stage_of<r>(m, lanes, twiddles, roots, in, out);
     RADIX(2)
     RADIX(3)
-    RADIX(4) RADIX(5) RADIX(7) RADIX(8) RADIX(11) RADIX(13)
+    RADIX(4)
+    RADIX(5) RADIX(7) RADIX(8) RADIX(11) RADIX(13)
 #undef RADIX
         default : return;
   }
@@ -137,12 +138,31 @@ GRADUS_TARGET void multiply(int64_t n, int64_t lanes, const T* factors, T* const
   }
 }
 
+template <class T>
+GRADUS_TARGET void ends(int64_t n, int64_t stride, int64_t lanes, const T* factors, const T* turn,
+                        T scale, T* const* low, T* const* high) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T re = factors[2 * k] * turn[0], im = factors[2 * k + 1] * turn[1];
+    T *const a_re = low[0] + k * stride, *const a_im = low[1] + k * stride;
+    T *const b_re = high[0] - k * stride, *const b_im = high[1] - k * stride;
+#pragma omp simd
+    for (int64_t q = 0; q < lanes; ++q) {
+      const T sum_re = a_re[q] + b_re[q], sum_im = a_im[q] - b_im[q];
+      const T rest_re = a_re[q] - b_re[q], rest_im = a_im[q] + b_im[q];
+      const T p_re = rest_re * re - rest_im * im, p_im = rest_re * im + rest_im * re;
+      a_re[q] = (sum_re + p_re) * scale, a_im[q] = (sum_im + p_im) * scale;
+      b_re[q] = (sum_re - p_re) * scale, b_im[q] = (p_im - sum_im) * scale;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace GRADUS_SET
 
 template <class T>
 const FftLoops<T>& FftLoops<T>::GRADUS_SET() {
-  static constexpr FftLoops loops = {cpu::GRADUS_SET::stage<T>, cpu::GRADUS_SET::multiply<T>};
+  static constexpr FftLoops loops = {cpu::GRADUS_SET::stage<T>, cpu::GRADUS_SET::multiply<T>,
+                                     cpu::GRADUS_SET::ends<T>};
   return loops;
 }
 template const FftLoops<float>& FftLoops<float>::GRADUS_SET();

@@ -17,6 +17,11 @@ struct FftLoops {
                 const T* const* in, T* const* out);
   // z *= factor, element by element, `lanes` lanes for each factor (re, im).
   void (*multiply)(int64_t n, int64_t lanes, const T* factors, T* const* z);
+  // Pairs a = low + k stride and b = high - k stride, `lanes` side by side, become (s + p) scale
+  // and conj(s - p) scale, with s = a + conj(b) and p = factor k * (a - conj(b)). `turn` multiplies
+  // the parts of the factors (re, im).
+  void (*ends)(int64_t n, int64_t stride, int64_t lanes, const T* factors, const T* turn, T scale,
+               T* const* low, T* const* high);
 
   // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const FftLoops& name();
