@@ -147,7 +147,8 @@ class Planner {
   Expr read(int i) const {
     Expr out = computation_.exprs[i];
     if (out.kind == Kind::input && exprs_[i].tensor < 0) return out;
-    out.input = exprs_[out.kind == Kind::view ? out.operands[0] : i].tensor;
+    const int from = out.kind == Kind::view ? out.operands[0] : i;
+    out.input = exprs_[from].tensor >= 0 ? exprs_[from].tensor : computation_.exprs[from].input;
     out.kind = Kind::input;
     out.operands = {-1, -1, -1};
     return out;
