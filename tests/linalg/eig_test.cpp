@@ -4,6 +4,7 @@
 #include "gradus/autograd/linalg.h"
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/autograd/tools/vmap.h"
+#include "tests/conformance/golden/golden.h"
 #include "tests/linalg/matrices.h"
 
 namespace gradus {
@@ -139,6 +140,64 @@ TEST(Eig, GradientsOfTracesAreKnown) {
     const Tensor of_squares = autograd::grad({real(values * values).sum()}, {x})[0];
     EXPECT_TRUE(of_squares.allclose(2 * x.detach().t(), 1e-8, 1e-10));
   }
+}
+
+// Matrices v v^H for each column: vectors have no fixed phase.
+Tensor projections(const Tensor& vectors) {
+  return vectors.mT().unsqueeze(-1) * vectors.mH().unsqueeze(-2);
+}
+
+// The place of each of `values` in `expected`, which has another order.
+Tensor places_in(const Tensor& expected, const Tensor& values) {
+  return (values.unsqueeze(-1) - expected.unsqueeze(-2)).abs().argmin(-1);
+}
+
+// tests/conformance/golden/eig.py has the same losses, which depend on no order and no phase.
+TEST(Eig, IsWhatPyTorchComputes) {
+  const test::Golden golden(test::recorded("golden/eig.txt"));
+  const auto complex_of = [](const Tensor& pairs) { return view_as_complex(pairs.contiguous()); };
+  for (const Device& device : cpu_and_cuda())
+    for (const std::string kind : {"real", "complex"})
+      for (const std::string size : {"2x3x3", "5x5", "1x1"}) {
+        const std::string name = kind + " " + size;
+        SCOPED_TRACE(name + " " + device.str());
+        const auto recorded = [&](const std::string& what) {
+          for (const test::GoldenCase& one : golden.cases)
+            if (one.text == what + " " + name) return one.expected.to(device);
+          throw Error("there is no case " + what + " " + name);
+        };
+        const bool is_real = kind == "real";
+        const Tensor matrix = is_real ? golden[name] : complex_of(golden[name]);
+        const Tensor weights = golden["weights"].to(device);
+        const Tensor x = matrix.to(device).detach().requires_grad_();
+        const auto [values, vectors] = linalg_eig(x);
+        const Tensor only_values = linalg_eigvals(x);
+        const Tensor expected = complex_of(recorded("values"));
+        const Tensor places = places_in(expected, values.detach());
+        const auto in_order = [&](const Tensor& all) {
+          Tensor index = places;
+          while (index.dim() < all.dim()) index = index.unsqueeze(-1);
+          return all.gather(places.dim() - 1, index.expand(all.sizes()));
+        };
+        EXPECT_TRUE(std::get<0>(places.sort())
+                        .equal(arange(places.size(-1), places.options()).expand(places.sizes())));
+        EXPECT_TRUE(values.allclose(in_order(expected), 1e-10, 1e-12));
+        EXPECT_TRUE(only_values.allclose(
+            expected.gather(-1, places_in(expected, only_values.detach())), 1e-10, 1e-12));
+        EXPECT_TRUE(projections(vectors).allclose(in_order(complex_of(recorded("projections"))),
+                                                  1e-10, 1e-12));
+        const Tensor cubes = only_values * only_values * only_values;
+        const Tensor of_values = (only_values.abs().pow(3) + imag(cubes) + real(only_values)).sum();
+        const int64_t n = x.size(-1);
+        const Tensor squares = (values * values).unsqueeze(-1).unsqueeze(-1);
+        const Tensor of_vectors =
+            real((projections(vectors) * weights.narrow(0, 0, n).narrow(1, 0, n) * squares).sum());
+        for (const auto& [loss, what] : {std::pair(of_values, "gradient_of_values"),
+                                         std::pair(of_vectors, "gradient_of_vectors")}) {
+          const Tensor want = recorded(what), got = autograd::grad({loss}, {x}, {}, true)[0];
+          EXPECT_TRUE(got.allclose(is_real ? want : complex_of(want), 1e-8, 1e-10)) << what;
+        }
+      }
 }
 
 TEST(Eig, ALossOfThePhaseIsAnError) {

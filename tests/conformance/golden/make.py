@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Writes the golden values that the C++ tests hold Gradus to, computed by PyTorch on the CPU (1.13.1;
-optim.txt and schedules.txt by 2.15).
+optim.txt, schedules.txt and eig.txt by 2.15).
 
     tests/conformance/golden/make.py          # rewrites tensor.txt, autograd.txt, nn.txt and so on
     tests/conformance/golden/make.py optim    # rewrites the named ones
@@ -10,6 +10,8 @@ Each file has lines that tests/conformance/golden/golden.h reads:
     let NAME = DTYPE [SIZES] VALUES      an input
     WORDS = DTYPE [SIZES] VALUES         the result of a case; the test understands the words
     WORDS = error                        the case is refused
+
+Complex numbers are written as pairs.
 """
 import itertools
 import pathlib
@@ -18,6 +20,7 @@ import sys
 
 import torch
 
+from eig import eig
 from norms import norms
 from optimizers import long_trajectories, trajectories
 from schedules import schedules
@@ -62,6 +65,8 @@ def number(value, dtype):
 
 
 def text(x):
+    if x.is_complex():
+        x = torch.view_as_real(x.resolve_conj())
     values = [number(v, x.dtype) for v in x.detach().contiguous().view(-1)]
     sizes = ",".join(map(str, x.shape))
     return " ".join([NAMES[x.dtype], f"[{sizes}]", *values])
@@ -466,7 +471,7 @@ def main():
     for name, parts in (("tensor", (elementwise, promotion, narrow, reductions, products)),
                         ("autograd", (derivatives,)), ("nn", (layers,)),
                         ("optim", (trajectories, long_trajectories)), ("schedules", (schedules,)),
-                        ("norms", (norms,))):
+                        ("norms", (norms,)), ("eig", (eig,))):
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         out = Writer(name)
