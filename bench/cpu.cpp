@@ -78,6 +78,33 @@ int main(int argc, char** argv) {
     time("vmap (150, 100) x 10 vectors", "vmap", 11, 2000, 1, "call", [&] { batched(x); });
     time("vmap (150, 100) x 10 vectors", "matmul", 11, 2000, 1, "call", [&] { x.matmul(a.t()); });
   }
+  {
+    // The gradients of each of 100 samples.
+    const Tensors weights = {randn({64, 64}).requires_grad_(), randn({64}).requires_grad_(),
+                             randn({10, 64}).requires_grad_(), randn({10}).requires_grad_()};
+    const Tensor x = randn({100, 64}), y = randint(10, {100}, kLong);
+    const auto gradients = [](const Tensors& in) {  // weights, x, y
+      const Tensor hidden = linear(in[4], in[0], in[1]).tanh();
+      const Tensor scores = linear(hidden, in[2], in[3]);
+      const Tensor loss = nn::functional::cross_entropy(scores.unsqueeze(0), in[5].unsqueeze(0));
+      return autograd::grad({loss}, {in[0], in[1], in[2], in[3]});
+    };
+    const auto with = [&](const Tensor& samples, const Tensor& classes) {
+      return Tensors{weights[0], weights[1], weights[2], weights[3], samples, classes};
+    };
+    const char* const name = "gradients of each sample, MLP, 100 samples";
+    time(name, "loop", 11, 5, 1, "call", [&] {
+      std::vector<Tensors> all(weights.size());
+      for (int64_t i = 0; i < x.size(0); ++i) {
+        const Tensors of_sample = gradients(with(x[i], y[i]));
+        for (size_t k = 0; k < all.size(); ++k) all[k].push_back(of_sample[k]);
+      }
+      for (const Tensors& each : all) stack(each);
+    });
+    const auto batched = autograd::functional::vmap(
+        gradients, {std::nullopt, std::nullopt, std::nullopt, std::nullopt, 0, 0});
+    time(name, "vmap", 11, 50, 1, "call", [&] { batched(with(x, y)); });
+  }
   const auto time_step = [](const char* name, int calls, const auto& model, const Tensor& x,
                             const Tensor& y, auto loss) {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
