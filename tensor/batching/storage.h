@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gradus/tensor/arrival.h"
+#include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/tensor.h"
 
@@ -15,7 +16,7 @@ struct Axis {
   int depth;
   int64_t size, stride;
 };
-using Axes = std::vector<Axis>;  // outer levels first
+using Axes = std::vector<Axis, Recycled<Axis>>;  // outer levels first
 
 // The memory of a tensor that is made under vmap. It is allocated when somebody first writes: what
 // is written says which levels its samples differ in. Where they do not differ it is memory as any
