@@ -81,6 +81,8 @@ TEST(Fft, TransformsLongLines) {
       const Tensor x = randn({lines, n}, kDouble), half = fft::rfft(x);
       EXPECT_LE(difference(half, fft::fft(x).narrow(1, 0, n / 2 + 1)), 1e-13);
       EXPECT_LE(difference(fft::irfft(half, n), x), 1e-13);
+      EXPECT_LE(difference(fft::ihfft(x, n, -1, "forward"), half.conj()), 1e-13);
+      EXPECT_LE(difference(fft::hfft(half.conj(), n, -1, "forward"), x), 1e-13);
       EXPECT_NEAR((got.abs() * got.abs()).sum().item<double>() / static_cast<double>(n) /
                       (z.abs() * z.abs()).sum().item<double>(),
                   1, 1e-13);  // Parseval
