@@ -119,9 +119,14 @@ void stage(int64_t radix, int64_t m, int64_t lanes, const T* twiddles, const T* 
     RADIX(2)
     RADIX(3)
     RADIX(4)
-    RADIX(5) RADIX(7) RADIX(8) RADIX(11) RADIX(13)
+    RADIX(5)
+    RADIX(7)
+    RADIX(8)
+    RADIX(11)
+    RADIX(13)
 #undef RADIX
-        default : return;
+    default:
+      return;
   }
 }
 
