@@ -1,5 +1,6 @@
 """Builds a runner: the judge's own parts, once, and a student's file with the checks that make it safe to link."""
 import concurrent.futures
+import contextlib
 import functools
 import glob
 import hashlib
@@ -267,16 +268,23 @@ class Builder:
         return path
 
     def _trim(self):
+        """Removes what is oldest. Another grade may do so in the same folder, so any file may be gone by now."""
         for each in glob.glob(os.path.join(self.folder, "stage-*")):  # of a grade that was ended
-            if time.time() - os.stat(each).st_mtime > 3600:
-                shutil.rmtree(each, ignore_errors=True)
-        files = [each for each in os.scandir(self.folder) if each.is_file(follow_symlinks=False)]
-        total = sum(each.stat().st_size for each in files)
-        for each in sorted(files, key=lambda each: each.stat().st_mtime):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - os.stat(each).st_mtime > 3600:
+                    shutil.rmtree(each, ignore_errors=True)
+        files = []
+        for each in os.scandir(self.folder):
+            with contextlib.suppress(FileNotFoundError):
+                if each.is_file(follow_symlinks=False):
+                    files.append((each.stat().st_mtime, each.stat().st_size, each.path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
             if total <= LARGEST_FOLDER:
                 break
-            total -= each.stat().st_size
-            os.remove(each.path)
+            total -= size
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
 
 
 @functools.lru_cache

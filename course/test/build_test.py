@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 COURSE = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(COURSE))
@@ -62,6 +63,26 @@ class BuildTest(unittest.TestCase):
             os.utime(stage, (time.time() - age, time.time() - age))
         build.Builder(str(self.home), str(self.root / "build"))._trim()
         self.assertEqual(["stage-10"], [each.name for each in (self.root / "build").glob("stage-*")])
+
+    def test_another_grade_may_remove_files_at_the_same_time(self):
+        builder, listed, removed = build.Builder(str(self.home), str(self.root / "build")), os.scandir, os.remove
+        files = [self.root / "build" / name for name in ("old", "new")]
+
+        def lists_and_removes(folder):
+            entries = list(listed(folder))
+            files[0].unlink()
+            return entries
+
+        def removes_twice(path):
+            removed(path)
+            removed(path)
+        for each in files:
+            each.write_text("text")
+        with mock.patch("glob.glob", return_value=[str(self.root / "build" / "stage-gone")]), \
+                mock.patch("os.scandir", lists_and_removes), mock.patch("os.remove", removes_twice), \
+                mock.patch.object(build, "LARGEST_FOLDER", 0):
+            builder._trim()
+        self.assertFalse(files[1].exists())
 
     def test_a_source_of_the_simulator_counts(self):
         source = next((self.root / "cuda" / "sim" / "exec").glob("*.cpp"))
