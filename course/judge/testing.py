@@ -48,6 +48,8 @@ OF_EXTREMES2 = {Op2.add: [_NAN, _NAN, _NAN, _INF, 1.0, -_INF], Op2.sub: [_NAN, _
                 Op2.mul: [_NAN, _NAN, -_INF, _NAN, 0.0, -_INF], Op2.div: [_NAN, _NAN, _NAN, _INF, _INF, -_INF],
                 Op2.maximum: [1.0, _NAN, _INF, _INF, 1.0, 2.0]}
 
+FAR = 2 ** 32 + 2 ** 14  # elements from one row to the next: more than 32 bits count, and a whole number of pages
+
 
 class Failed(Exception):
     """A check that did not hold. The text is for the student."""

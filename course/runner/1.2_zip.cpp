@@ -6,8 +6,9 @@
 
 void run(const Message& in, Message& out) {
   const long in_place = in.has("in_place") ? in.number("in_place") : 0;
+  const size_t apart = in.has("apart") ? in.number("apart") : 0;  // of the halves of each array
   out.floats("memory", at_both_borders([&](Border border) {
-    const Bordered memory(in.floats("memory"), border), x(in.floats("x"), border), y(in.floats("y"), border);
+    const Bordered memory(in.floats("memory"), border, apart), x(in.floats("x"), border, apart), y(in.floats("y"), border, apart);
     course::cpu::zip(static_cast<course::Op2>(in.number("op")), memory.data(), layout(in, "out"),
                      in_place & 1 ? memory.data() : x.data(), layout(in, "x"), in_place & 2 ? memory.data() : y.data(),
                      layout(in, "y"));

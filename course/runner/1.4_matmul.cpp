@@ -8,8 +8,9 @@ void run(const Message& in, Message& out) {
     return course::Mat{data.data(), in.longs(strides)[0], in.longs(strides)[1]};
   };
   const auto size = [&](const char* name) { return static_cast<int>(in.number(name)); };
+  const size_t apart = in.has("apart") ? in.number("apart") : 0;  // of the halves of a and b
   out.floats("memory", at_both_borders([&](Border border) {
-    const Bordered memory(in.floats("memory"), border), a(in.floats("a"), border), b(in.floats("b"), border);
+    const Bordered memory(in.floats("memory"), border), a(in.floats("a"), border, apart), b(in.floats("b"), border, apart);
     course::cpu::matmul(memory.data(), matrix(a, "a_strides"), matrix(b, "b_strides"), size("m"), size("n"), size("k"));
     return memory.take();
   }));

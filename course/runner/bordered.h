@@ -13,28 +13,40 @@ enum class Border { before, behind };
 
 class Bordered {
  public:
-  Bordered(const std::vector<float>& values, Border border) : size_(values.size()) {
+  // apart: the second half of the values lies this many floats behind the first, or 0. Nobody may touch what lies between.
+  // REQUIRES: it is a whole number of pages.
+  Bordered(const std::vector<float>& values, Border border, size_t apart = 0)
+      : pieces_(apart == 0 ? 1 : 2), size_(values.size() / pieces_), apart_(apart) {
     const size_t bytes = size_ * sizeof(float);
     inner_ = (bytes / kPage + 1) * kPage;
-    void* const all = mmap(nullptr, inner_ + 2 * kEdge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    all_ = apart * sizeof(float) + inner_ + 2 * kEdge;
+    void* const all = mmap(nullptr, all_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) throw std::runtime_error("the runner got no memory");
     start_ = static_cast<char*>(all);
-    mprotect(start_ + kEdge, inner_, PROT_READ | PROT_WRITE);
-    std::memset(start_ + kEdge, 0xff, inner_);
     data_ = reinterpret_cast<float*>(start_ + kEdge + (border == Border::before ? 0 : inner_ - bytes));
-    if (bytes > 0) std::memcpy(data_, values.data(), bytes);
+    for (size_t piece = 0; piece < pieces_; ++piece) {
+      char* const inner = start_ + kEdge + piece * apart * sizeof(float);
+      mprotect(inner, inner_, PROT_READ | PROT_WRITE);
+      std::memset(inner, 0xff, inner_);
+      if (bytes > 0) std::memcpy(data_ + piece * apart, values.data() + piece * size_, bytes);
+    }
   }
-  ~Bordered() { munmap(start_, inner_ + 2 * kEdge); }
+  ~Bordered() { munmap(start_, all_); }
   Bordered(const Bordered&) = delete;
   Bordered& operator=(const Bordered&) = delete;
 
   float* data() const { return data_; }
-  std::vector<float> take() const { return {data_, data_ + size_}; }
+  std::vector<float> take() const {
+    std::vector<float> out;
+    for (size_t piece = 0; piece < pieces_; ++piece)
+      out.insert(out.end(), data_ + piece * apart_, data_ + piece * apart_ + size_);
+    return out;
+  }
 
  private:
   static constexpr size_t kPage = 64 << 10, kEdge = 1 << 20;  // pages of ARM have up to 64 KiB
 
-  size_t size_, inner_ = 0;
+  size_t pieces_, size_, apart_, inner_ = 0, all_ = 0;
   char* start_ = nullptr;
   float* data_ = nullptr;
 };

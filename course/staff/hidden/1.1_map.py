@@ -1,5 +1,5 @@
 """Hidden tests of task 1.1."""
-from judge.testing import EXTREMES1, OF_EXTREMES1, hidden, place, positions
+from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, hidden, place, positions
 
 
 def strides_for(t, sizes):
@@ -61,3 +61,10 @@ def _(t):
         x = t.quarters(5003 * (1 if len(sizes) == 1 else 2))
         found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=x, memory=[0.0] * len(x))["memory"]
         t.equal(found, [-each for each in x], "out")
+
+
+@hidden("1.1", of="strides of x", test="far apart", title="rows that lie 2^32 elements apart", hint="Strides and places are long.")
+def _(t):
+    x = t.quarters(6)
+    found = t.run(op=0, out_sizes=[2, 3], out_strides=[FAR, 1], x_sizes=[2, 3], x_strides=[FAR, 1], x=x, memory=[0.0] * 6, apart=FAR)["memory"]
+    t.equal(found, [-each for each in x], "out")

@@ -1,5 +1,5 @@
 """Hidden tests of task 1.2."""
-from judge.testing import EXTREMES2, OF_EXTREMES2, hidden, place, positions
+from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, hidden, place, positions
 
 
 def strides_for(t, sizes):
@@ -55,3 +55,11 @@ def _(t):
     for op, expected in OF_EXTREMES2.items():
         found = t.run(op=op, x=EXTREMES2[0], y=EXTREMES2[1], memory=[-999.5] * 6, **layouts)["memory"]
         t.equal(found, expected, "out")
+
+
+@hidden("1.2", of="strides", test="far apart", title="rows that lie 2^32 elements apart", hint="Strides and places are long.")
+def _(t):
+    x, y = t.quarters(6), t.quarters(6)
+    layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [2, 3]), ("strides", [FAR, 1]))}
+    found = t.run(op=1, x=x, y=y, memory=[0.0] * 6, apart=FAR, **layouts)["memory"]
+    t.equal(found, [a - b for a, b in zip(x, y)], "out")

@@ -2,7 +2,7 @@
 import array
 import math
 
-from judge.testing import hidden, place, positions
+from judge.testing import FAR, hidden, place, positions
 
 
 @hidden("1.3", of="strides", test="random layouts", title="random sizes, strides and dimensions",
@@ -64,3 +64,12 @@ def _(t):
     found = t.run(op=0, start=0.0, dim=0, x=x, x_sizes=[2, 5003], x_strides=[5003, 1], out_sizes=[1, 5003], out_strides=[1, 1],
                   memory=[0.0] * 5003)["memory"]
     t.equal(found, [a + b for a, b in zip(x, x[5003:])], "out")
+
+
+@hidden("1.3", of="strides", test="far apart", title="rows that lie 2^32 elements apart", hint="Strides and places are long.")
+def _(t):
+    x = t.quarters(6)
+    for dim, sizes, expected in [(1, [2, 1], [sum(x[:3]), sum(x[3:])]), (0, [1, 2], [x[0] + x[3], x[1] + x[4]])]:
+        found = t.run(op=0, start=0.0, dim=dim, x=x, x_sizes=[2, 2 + dim], x_strides=[FAR, 1], out_sizes=sizes,
+                      out_strides=[FAR if dim else 7, FAR], memory=[0.0] * 2, apart=FAR)["memory"]
+        t.equal(found, expected, f"the sums along dimension {dim}")

@@ -1,5 +1,5 @@
 """Hidden tests of task 1.4."""
-from judge.testing import hidden
+from judge.testing import FAR, hidden
 
 
 @hidden("1.4", of="parts", test="random strides", title="random sizes and strides",
@@ -43,3 +43,11 @@ def _(t):
             b_memory[2 * p::2 * k] = b[p * n:p * n + n]
         found = t.run(m=m, n=n, k=k, a=a_memory, b=b_memory, a_strides=[1, m + 1], b_strides=[2, 2 * k], memory=[0.0] * (m * n))["memory"]
         t.is_product(found, a, b, m, n, k, "out")
+
+
+@hidden("1.4", of="parts", test="far apart", title="rows or columns that lie 2^32 elements apart", hint="Strides and places are long.")
+def _(t):
+    for a_strides, b_strides in [([FAR, 1], [FAR, 1]), ([1, FAR], [1, FAR])]:
+        found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.5], b=[5.0, 6.0, 7.0, 8.0], a_strides=a_strides, b_strides=b_strides,
+                      memory=[0.0] * 4, apart=FAR)["memory"]
+        t.equal(found, [19.0, 22.0, 46.5, 54.0] if a_strides[1] == 1 else [23.0, 31.0, 37.0, 50.0], "out")

@@ -50,3 +50,11 @@ def _(t):
     t.equal(result(t, x, start=0.25, chunks=9), 0.25 + sum(x), "sum")
     t.equal(result(t, [1.0, math.inf, -math.inf] * 100, op=4, start=-math.inf), math.inf, "maximum")
     t.equal(result(t, [-math.inf] * 600, op=4, start=-math.inf), -math.inf, "maximum")
+
+
+@hidden("1.5", of="work is shared", test="tail shared", title="x is read in chunks alone, its last elements too",
+        hint="The last part is shorter; it is a part all the same.")
+def _(t):
+    for n in [64 * 256 + 200, 10 * 256 + 1]:
+        reply = t.run(findings=True, x=t.quarters(n), op=0, start=0.0, chunks=8, backwards=0)
+        t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")
