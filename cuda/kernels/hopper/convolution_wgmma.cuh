@@ -6,10 +6,10 @@
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
 // channels of one tap. As in matmul_wgmma.cuh one thread asks for tiles some steps ahead, two
 // warpgroups multiply 64 places each, and two blocks of a cluster copy half of the weights to both.
-// Cost. Two blocks of a multiprocessor take 0.67 microseconds a step of 128 x 64 results: with what
-// the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. Tiles of 128
-// columns read less, but each begins some 4 microseconds late (docs/lab-notebook.md).
-// Next. That start; more stages where each multiprocessor has one tile.
+// Cost. Two blocks of a multiprocessor take 0.68 microseconds a step of 128 x 64 results: with what
+// the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. One block with
+// tiles of 128 columns takes 0.43 a step, with 24 KB for as many results.
+// Next. The taps of a line share what they read.
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
@@ -45,7 +45,8 @@ template <class T, int N>
 struct ConvolutionWgmmaTile {
   static constexpr int kRows = 128, kThreads = 288, kCluster = 2;
   static constexpr int kLine = 128 / sizeof(T);  // elements
-  static constexpr int kBlocks = 2;              // of a multiprocessor
+  // Of a multiprocessor. Two hide each other's starts and ends; one has more stages.
+  static constexpr int kBlocks = N == 64 ? 2 : 1;
   static constexpr int kBytesA = kRows * 128, kStageBytes = kBytesA + N * 128;
   static constexpr int kOutBytes = 2 * hopper::kBoxBytes, kBarrierBytes = 256;
   static constexpr int kStages =
@@ -140,15 +141,15 @@ __global__ void __cluster_dims__(2, 1, 1)
     int stage = 0, parity = 0;
     for (int tile = first; tile < tiles; tile += clusters) {
       const int column = column_of(tile), row = row_of(tile) + group * 64;
-      float sums[N / 2];  // of the lane; no tap may meet them
+      float sums[N / 2], more[N / 32];  // of the lane, which has the bias of every 32nd column
 #pragma unroll
-      for (int j = 0; j < N / 8; ++j)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const int c = column + 8 * j + lane % 4 * 2 + e;
-          const float start = args.bias && c < args.columns ? static_cast<float>(args.bias[c]) : 0;
-          sums[4 * j + e] = sums[4 * j + 2 + e] = start;
-        }
+      for (int i = 0; i < N / 32; ++i) {
+        const int c = column + 32 * i + lane;
+        more[i] = args.bias && c < args.columns ? static_cast<float>(args.bias[c]) : 0.f;
+      }
+      const auto bias_of = [&](int j, int e) {
+        return __shfl_sync(~0u, more[j / 4], j % 4 * 8 + lane % 4 * 2 + e);
+      };
       const auto release = [&](int which) {
         if (thread % 128 < Tile::kCluster)
           arrive_at(&empty[which], static_cast<unsigned>(thread % 128));
@@ -161,7 +162,8 @@ __global__ void __cluster_dims__(2, 1, 1)
         begin_products();
 #pragma unroll
         for (int i = 0; i < 4; ++i)  // 32 bytes of each line further, or 16 lines
-          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2), true);
+          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2),
+                                         step + i > 0);
         end_products();
         wait_for_products<1>();
         if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
@@ -169,6 +171,7 @@ __global__ void __cluster_dims__(2, 1, 1)
       }
       wait_for_products<0>();
       if (steps > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+      const auto sum_of = [&](int i) { return steps > 0 ? sums[i] : 0.f; };
 
 #pragma unroll
       for (int box = 0; box < N / kLine; ++box) {
@@ -180,21 +183,30 @@ __global__ void __cluster_dims__(2, 1, 1)
           const int line = 16 * warp + lane % 16;
 #pragma unroll
           for (int j = 0; j < 8; j += 2) {
-            const float* const of = sums + 32 * box + 4 * j;
-            store_matrices(result + line * 128 + ((j + lane / 16) ^ line % 8) * 16,
-                           both_halves<T>(of[0], of[1]), both_halves<T>(of[2], of[3]),
-                           both_halves<T>(of[4], of[5]), both_halves<T>(of[6], of[7]));
+            uint32_t both[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              const int at = 8 * box + j + i / 2;
+              const int of = 4 * at + i % 2 * 2;
+              both[i] =
+                  both_halves<T>(sum_of(of) + bias_of(at, 0), sum_of(of + 1) + bias_of(at, 1));
+            }
+            store_matrices(result + line * 128 + ((j + lane / 16) ^ line % 8) * 16, both[0],
+                           both[1], both[2], both[3]);
           }
         } else {
 #pragma unroll
-          for (int j = 0; j < 4; ++j)
+          for (int j = 0; j < 4; ++j) {
+            const float first = bias_of(4 * box + j, 0), second = bias_of(4 * box + j, 1);
 #pragma unroll
             for (int low = 0; low < 2; ++low) {
-              const float* const of = sums + 16 * box + 4 * j + 2 * low;
+              const int of = 16 * box + 4 * j + 2 * low;
               const int line = 16 * warp + lane / 4 + 8 * low, chunk = 2 * j + lane % 4 / 2;
               *reinterpret_cast<float2*>(result + line * 128 + (chunk ^ line % 8) * 16 +
-                                         lane % 2 * 8) = {of[0], of[1]};
+                                         lane % 2 * 8) = {sum_of(of) + first,
+                                                          sum_of(of + 1) + second};
             }
+          }
         }
         if (args.lines == nullptr) {
           publish_to_copies();

@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/windows/convolution.cuh"
 
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -197,14 +198,19 @@ struct Plan {
         tensor_cores(has_tensor_cores()),
         shared_bytes(most_shared_bytes()),
         products(products_of(part_, product_of(part_, shape_, operands))),
-        parts(products[0].kernel.parts > 0 ? products[0].kernel.parts
-                                           : static_cast<int>(best_parts(products, results))) {
+        parts(given_parts().value_or(static_cast<int>(best_parts(products, results)))) {
     if (products.size() == 1) {  // none of the parts is empty
       products[0].cut(parts);
       parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
     }
     if (parts == 1) return;
     for (Product<T>& product : products) product.cut(parts);
+  }
+  // Where a kernel of a phase knows its parts, all phases have as many.
+  std::optional<int> given_parts() const {
+    for (const Product<T>& product : products)
+      if (product.kernel.parts > 0) return product.kernel.parts;
+    return std::nullopt;
   }
   bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
     return part == part_ && aligned == aligned_ && shape == shape_ &&

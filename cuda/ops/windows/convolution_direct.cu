@@ -58,7 +58,9 @@ DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
                                     std::min(ceil_div(int64_t{kBlocks}, batch * args.shape.groups),
                                              ceil_div(places, kFewColumns)));
     out.columns = static_cast<int>(ceil_div(places, pieces));
-    const int64_t of_channel = box_floats<part>(args, out.columns) + taps * of_term;
+    // A phase without taps has no box.
+    const int64_t of_channel =
+        (args.depth > 0 ? box_floats<part>(args, out.columns) : 0) + taps * of_term;
     const int64_t at_once =
         std::clamp<int64_t>(kUsualFloats / of_channel, 1, std::max(1, args.depth / taps));
     out.terms = static_cast<int>(at_once * taps);
@@ -124,8 +126,7 @@ std::optional<ConvolutionKernel<float>> direct_convolution(Part part,
   const Convolution& s = args.shape;
   const int64_t terms =
       s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
-  if (args.columns == 0 || args.depth == 0) return std::nullopt;  // a phase without taps has no box
-  if (args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
+  if (args.columns == 0 || args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
   return args.rows <= 8 ? kernel_of<8>(part, args) : kernel_of<16>(part, args);
 }
 
