@@ -83,8 +83,7 @@ constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45
 template <int kCols>
 constexpr Kernel<float> kNarrowOf = {
     matmul_narrow<kCols>, NarrowShape::kRows, kCols, NarrowShape::kThreads, 4, 0.5};
-constexpr std::array<Kernel<float>, 4> kNarrow = {kNarrowOf<4>, kNarrowOf<8>, kNarrowOf<12>,
-                                                  kNarrowOf<16>};
+constexpr std::array<Kernel<float>, 3> kNarrow = {kNarrowOf<4>, kNarrowOf<8>, kNarrowOf<12>};
 
 // The kernels that "automatic" picks from for products that fill a tile.
 template <class T>

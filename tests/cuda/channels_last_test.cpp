@@ -101,7 +101,8 @@ TEST_F(ChannelsLastTest, RunningStatisticsOfAnotherDtypeMoveToo) {
   batch_norm(last(x.cuda()), {}, {}, mean, var, true, 0.5, 1e-5, false);
   const Tensor wide = x.to(kDouble).transpose(0, 1).flatten(1);
   EXPECT_LE(furthest(mean, wide.mean(1) / 2), 1e-6);
-  EXPECT_LE(furthest(var, 0.5 + wide.var(1) / 2), 1e-6);
+  // Sums in float32 of squares of differences from the first row, which may lie 3 deviations apart.
+  EXPECT_LE(furthest(var, 0.5 + wide.var(1) / 2), 8e-6);
 }
 
 TEST_F(ChannelsLastTest, BatchNormOfManySamplesAtOnce) {

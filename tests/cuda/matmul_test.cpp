@@ -208,7 +208,8 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
 // An operand that no cache holds and few columns; rows and terms that fill no block, and a bias.
 TEST_F(MatmulTest, LargeOperandsTimesFewColumns) {
   const int64_t m = kSimulated ? 523 : 2051, k = kSimulated ? 2062 : 8262;
-  for (const int64_t n : kSimulated ? std::vector<int64_t>{5} : std::vector<int64_t>{2, 5, 11, 16})
+  for (const int64_t n :
+       kSimulated ? std::vector<int64_t>{5} : std::vector<int64_t>{2, 5, 10, 12, 13})
     check_product(kFloat, 1, m, n, k, OperandLayout::plain, OperandLayout::transposed, true,
                   {"automatic"});
 }
