@@ -346,8 +346,10 @@ void Recorder::resolve_devices(Recording& recording) {
     FunctionEvent& event = recording.events[mark.event];
     const Base& base = bases.at(event.device.index());
     event.device_time = static_cast<double>(mark.begin.elapsed_time(mark.end)) * kMillisecond;
-    event.device_start =
+    // The two clocks differ by up to a microsecond, and no device begins before it is called.
+    const double begun =
         base.time - static_cast<double>(mark.begin.elapsed_time(base.event)) * kMillisecond;
+    event.device_start = std::max(event.start, begun);
     spare_.push_back(std::move(mark.begin));
     spare_.push_back(std::move(mark.end));
   }
