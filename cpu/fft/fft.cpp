@@ -57,36 +57,65 @@ struct FftLanes {
   int64_t step = 1;
 };
 
+// f(a constant) for the form, so that loops over elements do not ask for it.
+template <class F>
+void with_form(FftForm form, const F& f) {
+  if (form == FftForm::complex) return f(std::integral_constant<FftForm, FftForm::complex>());
+  if (form == FftForm::real) return f(std::integral_constant<FftForm, FftForm::real>());
+  f(std::integral_constant<FftForm, FftForm::half>());
+}
+
+// f(lane, first element, last element) for all of `count` elements. Some neighbours of a lane come
+// at once, which share a line of the cache: lanes are often a power of two apart and fight for its
+// places. Where lanes are neighbours themselves, an element of each comes after the other.
+template <class T, class F>
+void each_of_lanes(const FftLanes<T>& lanes, int64_t count, const F& f) {
+  const int64_t neighbours = lanes.step == 1 ? 8 : 1,
+                width = static_cast<int64_t>(lanes.lines.size());
+  for (int64_t first = 0; first < count; first += neighbours)
+    for (int64_t q = 0; q < width; ++q) f(q, first, std::min(first + neighbours, count));
+}
+
 template <class T>
 void load_lanes(const FftLines<T>& from, const FftLanes<T>& lanes, int64_t n, int64_t count,
                 std::array<T*, 2> z) {
-  const int64_t width = static_cast<int64_t>(lanes.lines.size());
-  for (int64_t j = 0; j < count; ++j) {
-    T *const re = z[0] + j * width, *const im = z[1] + j * width;
-    for (int64_t q = 0; q < width; ++q) {
-      const int64_t i = lanes.first[q] + j * lanes.step;
-      const bool second = from.form == FftForm::half && 2 * i > n;
-      const T* const at = lanes.lines[q] + (second ? n - i : i) * from.stride;
-      re[q] = at[0];
-      if (from.form == FftForm::real || (from.form == FftForm::half && (i == 0 || 2 * i == n)))
-        im[q] = 0;
-      else
-        im[q] = second ? -at[from.imaginary] : at[from.imaginary];
-    }
-  }
+  const int64_t width = static_cast<int64_t>(lanes.lines.size()), step = lanes.step,
+                stride = from.stride, imaginary = from.imaginary;
+  with_form(from.form, [&](auto form) {
+    each_of_lanes(lanes, count, [&](int64_t q, int64_t j, int64_t last) {
+      const T* const line = lanes.lines[q];
+      T *re = z[0] + j * width + q, *im = z[1] + j * width + q;
+      for (int64_t i = lanes.first[q] + j * step; j < last; ++j, i += step) {
+        const bool second = form == FftForm::half && 2 * i > n;
+        const T* const at = line + (second ? n - i : i) * stride;
+        *re = at[0];
+        if (form == FftForm::real || (form == FftForm::half && (i == 0 || 2 * i == n)))
+          *im = 0;
+        else
+          *im = second ? -at[imaginary] : at[imaginary];
+        re += width, im += width;
+      }
+    });
+  });
 }
 template <class T>
 void store_lanes(const FftLines<T>& to, const FftLanes<T>& lanes, int64_t n, int64_t count, T scale,
                  std::array<T*, 2> z) {
-  const int64_t width = static_cast<int64_t>(lanes.lines.size());
-  for (int64_t j = 0; j < count; ++j)
-    for (int64_t q = 0; q < width; ++q) {
-      const int64_t i = lanes.first[q] + j * lanes.step;
-      if (to.form == FftForm::half && 2 * i > n) continue;
-      T* const at = lanes.lines[q] + i * to.stride;
-      at[0] = z[0][j * width + q] * scale;
-      if (to.form != FftForm::real) at[to.imaginary] = z[1][j * width + q] * scale;
-    }
+  const int64_t width = static_cast<int64_t>(lanes.lines.size()), step = lanes.step,
+                stride = to.stride, imaginary = to.imaginary;
+  with_form(to.form, [&](auto form) {
+    each_of_lanes(lanes, count, [&](int64_t q, int64_t j, int64_t last) {
+      T* const line = lanes.lines[q];
+      const T *re = z[0] + j * width + q, *im = z[1] + j * width + q;
+      for (int64_t i = lanes.first[q] + j * step; j < last; ++j, i += step) {
+        if (form == FftForm::half && 2 * i > n) return;
+        T* const at = line + i * stride;
+        at[0] = *re * scale;
+        if (form != FftForm::real) at[imaginary] = *im * scale;
+        re += width, im += width;
+      }
+    });
+  });
 }
 
 // A block of lines and two pairs of arrays for its lanes, one element longer than the plan asks.
