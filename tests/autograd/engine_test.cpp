@@ -48,6 +48,7 @@ TEST(Engine, RefusesASecondBackwardThroughAFreedGraph) {
   const Tensor y = (x * x).sum();
   y.backward();
   expect_error<Error>([&] { y.backward(); }, "retain_graph = true");
+  expect_error<Error>([&] { y.backward(); }, "detach() what an earlier step computed");
 }
 
 TEST(Engine, RetainGraphAllowsASecondBackward) {

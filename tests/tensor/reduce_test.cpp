@@ -107,6 +107,10 @@ TEST(Reductions, OfNothing) {
       "amax: Expected reduction dim 1 to have non-zero size: shape [2, 0]");
   expect_error<IndexError>([] { zeros({0}).max(0); },
                            "max: Expected reduction dim 0 to have non-zero size: shape [0]");
+  expect_error<IndexError>([] { zeros({0}).max(); },
+                           "max: Expected reduction dim to be specified for input.numel() == 0");
+  expect_error<IndexError>([] { zeros({0}).min(); },
+                           "min: Expected reduction dim to be specified for input.numel() == 0");
   expect_error<IndexError>([] { zeros({0}).argmax(); },
                            "argmax: Expected reduction dim to be specified for input.numel() == 0");
   expect_error<IndexError>(
