@@ -354,13 +354,11 @@ void optimizers() {
 
 // Causal attention, forward and backward. Half of the scores count.
 void attention() {
-  constexpr int64_t kBatch = 16, kHeads = 12, kWidth = 64;
-  for (const auto& [dtype, word] : {std::pair(kBFloat16, "bfloat16"), {kFloat, "float32"}})
+  constexpr int64_t kBatch = 16;
+  const auto time = [](ScalarType dtype, const char* word, int64_t heads, int64_t width) {
     for (const int64_t length : {1024, 2048, 4096, 8192}) {
       const auto random = [&](bool requires_grad) {
-        return randn({kBatch, kHeads, length, kWidth}, kCUDA)
-            .to(dtype)
-            .requires_grad_(requires_grad);
+        return randn({kBatch, heads, length, width}, kCUDA).to(dtype).requires_grad_(requires_grad);
       };
       const Tensor q = random(true), k = random(true), v = random(true), grad = random(false);
       const auto step = [&] {
@@ -368,10 +366,16 @@ void attention() {
         autograd::grad({y}, {q, k, v}, {grad});
       };
       // Two products forward and five backward.
-      const double flop = 7.0 * static_cast<double>(kBatch * kHeads * length * length * kWidth);
-      report((std::string("attention ") + word + " 16 x 12 x " + std::to_string(length)).c_str(),
+      const double flop = 7.0 * static_cast<double>(kBatch * heads * length * length * width);
+      report((std::string("attention ") + word + " 16 x " + std::to_string(heads) + " x " +
+              std::to_string(length) + (width == 64 ? "" : " of " + std::to_string(width)))
+                 .c_str(),
              "gradus", device_seconds(step, 5), flop, "FLOP");
     }
+  };
+  time(kBFloat16, "bfloat16", 12, 64);
+  time(kBFloat16, "bfloat16", 6, 128);
+  time(kFloat, "float32", 12, 64);
 }
 
 // What a model returns first.

@@ -293,18 +293,22 @@ def own_kernels():
 def attention():
     """PyTorch's flash attention of 16 bits, and its memory-efficient one of float32."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    for dtype, word, way in [(torch.bfloat16, "bfloat16", SDPBackend.FLASH_ATTENTION),
-                             (torch.float32, "float32", SDPBackend.EFFICIENT_ATTENTION)]:
+    flash, efficient = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION
+    for dtype, word, way, heads, width in [(torch.bfloat16, "bfloat16", flash, 12, 64),
+                                           (torch.bfloat16, "bfloat16", flash, 6, 128),
+                                           (torch.float32, "float32", efficient, 12, 64)]:
         for length in (1024, 2048, 4096, 8192):
-            q, k, v, grad = (torch.randn(16, 12, length, 64, device="cuda", dtype=dtype) for _ in range(4))
+            shape = (16, heads, length, width)
+            q, k, v, grad = (torch.randn(shape, device="cuda", dtype=dtype) for _ in range(4))
             operands = [x.requires_grad_() for x in (q, k, v)]
 
             def step():
                 y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
                 torch.autograd.grad(y, operands, grad)
 
+            name = f"attention {word} 16 x {heads} x {length}" + ("" if width == 64 else f" of {width}")
             with sdpa_kernel(way):
-                report(f"attention {word} 16 x 12 x {length}", device_seconds(step, 5), 7.0 * 16 * 12 * length**2 * 64, "FLOP")
+                report(name, device_seconds(step, 5), 7.0 * 16 * heads * length**2 * width, "FLOP")
 
 
 def training_steps():

@@ -222,7 +222,8 @@ elseif(GRADUS_HAS_CUDA)
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   # wgmma is for compute capability 9.0a alone, so that its files are compiled for that, too.
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90")
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/cuda/ops/matmul/wgmma.cu
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/cuda/ops/attention/attention_wgmma.cu
+                        ${PROJECT_SOURCE_DIR}/cuda/ops/matmul/wgmma.cu
                         ${PROJECT_SOURCE_DIR}/cuda/ops/windows/convolution_wgmma.cu
                  APPEND PROPERTY COMPILE_OPTIONS
                  --generate-code=arch=compute_90a,code=sm_90a -DGRADUS_HOPPER)

@@ -12,14 +12,15 @@
 
 namespace gradus::cuda {
 
-// The first dimension is contiguous. Counts and strides are in elements.
+// The first dimension is contiguous. Counts and strides are in elements. A size of 0 is that of no
+// dimension.
 struct Boxes {
   const void* data;
   CUtensorMapDataType type;
   int bytes;  // of an element
-  std::array<int64_t, 3> sizes;
-  std::array<int64_t, 2> strides;
-  std::array<int, 3> box;
+  std::array<int64_t, 4> sizes;
+  std::array<int64_t, 3> strides;
+  std::array<int, 4> box;
 };
 
 // Columns of pixels, gathered for the taps of a convolution, of a tensor that lies with its
@@ -54,13 +55,16 @@ inline CUtensorMap map_of(const Boxes& of, const char* operation, const char* fi
   static const auto encode = detail::driver_function<decltype(&cuTensorMapEncodeTiled)>(
       "cuTensorMapEncodeTiled", operation);
   const auto size = detail::size_in;
-  const cuuint64_t sizes[3] = {size(of.sizes[0], 1), size(of.sizes[1], 1), size(of.sizes[2], 1)};
-  const cuuint64_t strides[2] = {size(of.strides[0], of.bytes), size(of.strides[1], of.bytes)};
-  const auto side = [&](size_t i) { return static_cast<cuuint32_t>(of.box[i]); };
-  const cuuint32_t box[3] = {side(0), side(1), side(2)}, steps[3] = {1, 1, 1};
+  cuuint64_t sizes[4], strides[3];
+  cuuint32_t box[4], steps[4], dims = 0;
+  for (; dims < 4 && of.sizes[dims] > 0; ++dims) {
+    sizes[dims] = size(of.sizes[dims], 1), steps[dims] = 1;
+    box[dims] = static_cast<cuuint32_t>(of.box[dims]);
+    if (dims > 0) strides[dims - 1] = size(of.strides[dims - 1], of.bytes);
+  }
   CUtensorMap map;
   const CUresult status =
-      encode(&map, of.type, 3, const_cast<void*>(of.data), sizes, strides, box, steps,
+      encode(&map, of.type, dims, const_cast<void*>(of.data), sizes, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   check<Error>(status == CUDA_SUCCESS, operation, ": cuTensorMapEncodeTiled failed with status ",

@@ -32,6 +32,10 @@ __device__ inline void arrive_and_expect(uint64_t* barrier, int bytes) {
       "r"(bytes)
       : "memory");
 }
+__device__ inline void arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
 // Arrives at the barrier at the same place in another block of the cluster, or in this one. It
 // does not publish this thread's writes: release.cluster would wait half a microsecond for them.
 __device__ inline void arrive_at(const uint64_t* barrier, unsigned block) {
@@ -91,7 +95,25 @@ __device__ inline void copy_box_to_all(void* to, const CUtensorMap& from, uint64
       "l"(&from), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "h"(blocks)
       : "memory");
 }
-// The same from a tensor of four dimensions to this block: channels from c on of some pixels, one
+// The same of a tensor of four dimensions.
+__device__ inline void copy_box(void* to, const CUtensorMap& from, uint64_t* barrier, int x, int y,
+                                int z, int w) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "r"(w)
+      : "memory");
+}
+// Copies so many bytes, one behind the other. REQUIRES: they and both addresses are multiples
+// of 16.
+__device__ inline void copy_bytes(void* to, const void* from, uint64_t* barrier, int bytes) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+// Copies channels from c on of some pixels of a tensor of four dimensions, one
 // behind the other in the box that the tensor's map names, each moved by right and down. The first
 // one is at (w, h) of sample n.
 __device__ inline void copy_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, int c,
@@ -132,10 +154,11 @@ __device__ inline void publish_to_copies() {
 // 64 lines of 128 bytes whose 16-byte chunks are swizzled: chunk c of line r lies at c ^ r % 8.
 inline constexpr int kBoxBytes = 64 * 64 * 2;
 
-// Describes an operand ("Matrix descriptor"): lines in groups of 8, boxes one behind the other.
-__device__ inline uint64_t describe(const void* at) {
+// Describes an operand ("Matrix descriptor"): lines in groups of 8, boxes one behind the other, or
+// as many bytes apart.
+__device__ inline uint64_t describe(const void* at, int apart = kBoxBytes) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
-  return uint64_t{(shared_address(at) & 0x3ffff) >> 4} | uint64_t{kBoxBytes >> 4} << 16 |
+  return uint64_t{(shared_address(at) & 0x3ffff) >> 4} | uint64_t(apart >> 4) << 16 |
          uint64_t{1024 >> 4} << 32 | kSwizzle128;
 }
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -210,6 +233,30 @@ __device__ void wait_for_products() {
         GRADUS_SUMS_8(96), GRADUS_SUMS_8(104), GRADUS_SUMS_8(112), GRADUS_SUMS_8(120)              \
       : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
 
+#define GRADUS_WGMMA_HELD_64(kind)                                                              \
+  asm volatile(                                                                                 \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"                                              \
+      "wgmma.mma_async.sync.aligned.m64n64" kind                                                \
+      " {"                                                                                      \
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                  \
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, " \
+      "%33, %34, %35}, %36, p, 1, 1, %38;\n}"                                                   \
+      : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24)                \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int{adds}), "n"(int{kAlongB}))
+#define GRADUS_WGMMA_HELD_128(kind)                                                             \
+  asm volatile(                                                                                 \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"                                              \
+      "wgmma.mma_async.sync.aligned.m64n128" kind                                               \
+      " {"                                                                                      \
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                  \
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "        \
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "        \
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, {%64, " \
+      "%65, %66, %67}, %68, p, 1, 1, %70;\n}"                                                   \
+      : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24),               \
+        GRADUS_SUMS_8(32), GRADUS_SUMS_8(40), GRADUS_SUMS_8(48), GRADUS_SUMS_8(56)              \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int{adds}), "n"(int{kAlongB}))
+
 // sums (64 x N) = a (64 x 16) b (16 x N), added to what they were where `adds`. kAlongA: the lines
 // of a's boxes hold elements of one term; else of one row. kAlongB likewise. Of floats, rounded
 // towards 0 to TF32, there are 8 terms, and lines hold those of one row or column.
@@ -234,10 +281,23 @@ __device__ void multiply(float (&sums)[N / 2], uint64_t a, uint64_t b, bool adds
   if constexpr (N == 256 && kFloats) GRADUS_WGMMA_256("k8.f32.tf32.tf32", "");
 }
 
+// The same where each warp holds 16 rows of a, as mma's a (tensor_core.cuh).
+template <HalfType T, int N, bool kAlongB>
+__device__ void multiply_held(float (&sums)[N / 2], const uint32_t (&a)[4], uint64_t b, bool adds) {
+  constexpr bool kBrain = std::is_same_v<T, BFloat16>;
+  static_assert(N == 64 || N == 128);
+  if constexpr (N == 64 && kBrain) GRADUS_WGMMA_HELD_64("k16.f32.bf16.bf16");
+  if constexpr (N == 64 && !kBrain) GRADUS_WGMMA_HELD_64("k16.f32.f16.f16");
+  if constexpr (N == 128 && kBrain) GRADUS_WGMMA_HELD_128("k16.f32.bf16.bf16");
+  if constexpr (N == 128 && !kBrain) GRADUS_WGMMA_HELD_128("k16.f32.f16.f16");
+}
+
 #undef GRADUS_SUMS_8
 #undef GRADUS_WGMMA_64
 #undef GRADUS_WGMMA_128
 #undef GRADUS_WGMMA_192
 #undef GRADUS_WGMMA_256
+#undef GRADUS_WGMMA_HELD_64
+#undef GRADUS_WGMMA_HELD_128
 
 }  // namespace gradus::cuda::hopper

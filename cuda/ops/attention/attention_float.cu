@@ -3,6 +3,7 @@
 #include "gradus/cuda/kernels/rows/attention_float.cuh"
 
 #include "gradus/cuda/ops/attention/attention.cuh"
+#include "gradus/cuda/ops/attention/attention_wgmma.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/tensor/base/precision.h"
 
@@ -28,6 +29,7 @@ bool of_precision(const F& f) {
 
 bool float_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                      const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
+  if (wgmma_attention(how, q, k, v, mask, out, log_sums)) return true;
   return of_precision(
       [&]<class Family>() { return tensor_attention<Family>(how, q, k, v, mask, out, log_sums); });
 }
@@ -35,6 +37,7 @@ bool float_attention(const Attention& how, const Tensor& q, const Tensor& k, con
 bool float_attention_grad(const Attention& how, const Tensor& grad, const Tensor& q,
                           const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& out,
                           const Tensor& log_sums, ArrayRef<Tensor> grads) {
+  if (wgmma_attention_grad(how, grad, q, k, v, mask, out, log_sums, grads)) return true;
   return of_precision([&]<class Family>() {
     return tensor_attention_grad<Family>(how, grad, q, k, v, mask, out, log_sums, grads);
   });

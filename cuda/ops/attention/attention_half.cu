@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/rows/attention_half.cuh"
 
 #include "gradus/cuda/ops/attention/attention.cuh"
+#include "gradus/cuda/ops/attention/attention_wgmma.h"
 
 namespace gradus::cuda {
 
@@ -25,6 +26,7 @@ bool of_type(const Tensor& x, const F& f) {
 
 bool half_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                     const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
+  if (wgmma_attention(how, q, k, v, mask, out, log_sums)) return true;
   return of_type(q, [&]<class Family>() {
     return tensor_attention<Family>(how, q, k, v, mask, out, log_sums);
   });
@@ -33,6 +35,7 @@ bool half_attention(const Attention& how, const Tensor& q, const Tensor& k, cons
 bool half_attention_grad(const Attention& how, const Tensor& grad, const Tensor& q, const Tensor& k,
                          const Tensor& v, const Tensor& mask, const Tensor& out,
                          const Tensor& log_sums, ArrayRef<Tensor> grads) {
+  if (wgmma_attention_grad(how, grad, q, k, v, mask, out, log_sums, grads)) return true;
   return of_type(q, [&]<class Family>() {
     return tensor_attention_grad<Family>(how, grad, q, k, v, mask, out, log_sums, grads);
   });

@@ -67,8 +67,8 @@ CUtensorMap described(const Described& tensor) {
 }
 // Lines of boxes are of contiguous elements.
 template <class T>
-CUtensorMap boxes_of(const T* data, std::array<int64_t, 3> sizes, std::array<int64_t, 2> strides,
-                     std::array<int, 3> box, bool rounds = true) {
+CUtensorMap boxes_of(const T* data, std::array<int64_t, 4> sizes, std::array<int64_t, 3> strides,
+                     std::array<int, 4> box, bool rounds = true) {
   return described(Boxes{data, type_of<T>(rounds), sizeof(T), sizes, strides, box});
 }
 
@@ -136,7 +136,7 @@ void run_products(ConvolutionPass pass, const Convolution& shape,
     args.dim[0] = of.dim[0], args.dim[1] = of.dim[1], args.bias = of.bias;
     args.rows = of.rows, args.columns = of.columns, args.channels = of.channels;
     args.gathered = columns_of(of, shape.batch, Tile::kRows);
-    const auto weights = [&](const T* data, int64_t lines, std::array<int, 3> box, int64_t inner) {
+    const auto weights = [&](const T* data, int64_t lines, std::array<int, 4> box, int64_t inner) {
       return boxes_of<T>(data, {inner, taps, lines}, {inner, taps * inner}, box);
     };
     if (turned.defined())
