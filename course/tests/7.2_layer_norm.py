@@ -39,6 +39,8 @@ def _(t):
         found = forward(t, [offset - 1, offset + 1, offset - 1, offset + 1], 4)
         t.close(found["mean"], [offset], "mean")
         t.close(found["out"], [-1.0, 1.0, -1.0, 1.0], "out", 1e-3)
+    s = math.sqrt(2)  # no float is the mean of these: it is 0.0002 off, so out is, too, and the variance less than 0.0000001
+    t.close(forward(t, [4096.0, 4096.0, 4097.0], 3)["out"], [-1 / s, -1 / s, s], "out", 1e-3)
 
 
 @T.test(2, "lengths", "rows of any length", hint="A thread takes the columns t, t + threads, ...; threads without a column add 0.")
@@ -57,6 +59,8 @@ def _(t):
     t.close(backward(t, [1.0, 0.0, 0.0], [-1.0, 0.0, 1.0], 3, [0.0], [s])["dx"], [0.2041277, -0.4082452, 0.2041175], "dx")
     t.close(backward(t, [1.0, 1.0, 1.0], [-1.0, 0.0, 1.0], 3, [0.0], [s])["dx"], [0.0] * 3, "dx, where dout is the same everywhere,")
     t.close(backward(t, [0.0, 0.0, 1.0], [-1.0, 0.0, 1.0], 3, [0.0], [s], [1.0, 1.0, -2.0])["dx"], [-0.408235, 0.8164905, -0.4082555], "dx")
+    x = [-1.0, 1.0] * 150  # dout goes along with x: a stretch of x changes nothing in out
+    t.close(backward(t, x, x, 300, [0.0], [1.0])["dx"], [0.0] * 300, "dx, where dout is x,")
     for d in (2, 33, 100):  # a shift of x changes nothing in out, so the slopes of a row sum to 0
         x, dout, weight = t.floats(3 * d), t.floats(3 * d), t.floats(d)
         state = forward(t, x, d, weight)

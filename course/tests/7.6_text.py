@@ -33,11 +33,13 @@ def _(t):
     t.close(loss(t, [0.0, math.log(3), math.log(7), 0.0], [0, 1])["dlogits"], [-0.375, 0.375, 0.4375, -0.4375], "dlogits")
 
 
-@T.test(1, "large logits", "logits of 1000, and of -1000", hint="Subtract the row's largest logit before exp.")
+@T.test(1, "large logits", "logits of 1000, and of -1000", hint="Subtract the row's largest logit before exp, also where tokens are drawn.")
 def _(t):
     found = loss(t, [1000.0, 0.0, -1000.0, -1000.0], [0, 1])
     t.close(found["loss"], [math.log(2) / 2], "loss", 1e-4)  # a float of 1000.7 has 4 digits behind the point
     t.close(found["dlogits"], [0.0, 0.0, 0.25, -0.25], "dlogits")
+    for each in (1000.0, -1000.0):
+        t.equal(write(t, [each] * 4, [0], 2, 1.0, [0.25, 0.75])["written"], [0, 1], "text, where both tokens have the same chance")
 
 
 @T.test(3, "pieces", "pieces begin where next() says, and the target is the token after each",
