@@ -41,7 +41,11 @@ void run(const Message& in, Message& out) {
   const std::vector<float> rates = in.floats("lr");
   const long begin = in.has("begin") ? in.number("begin") : 1;
   for (size_t step = 0; step < rates.size(); ++step) {
-    course::gpu::AdamParams params;
+    struct {
+      course::gpu::AdamParams params;
+      course::gpu::AdamParam after{.size = 1L << 50};  // who looks past a full list goes wrong
+    } memory;
+    course::gpu::AdamParams& params = memory.params;
     auto weight = weights.begin(), first = firsts.begin(), second = seconds.begin();
     start = static_cast<long>(step) * total;
     for (const long size : sizes) {

@@ -81,6 +81,10 @@ def _(t):
     found = backward(t, *map(wide, [[7.0, 2.0]]), weights, *map(wide, ([3.0, 5.0], [10.0, 14.0], [1.0, 5.0])), 2, 4)
     t.equal(found["dq"], wide([0.0, 3.0]), "dq")
     t.equal(found["dk"], wide([-3.75, 3.75]), "dk")
+    weights = [1.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.25, 0.25, 0.5]
+    found = backward(t, [7.0, 2.0, 4.0], weights, [3.0, 5.0, 7.0], [10.0, 14.0, 1.0], [1.0, 5.0, 4.0], 3, 1)
+    t.equal(found["dq"], [0.0, 8.0, -3.0], "dq")
+    t.equal(found["dk"], [-27.5, 20.5, 7.0], "dk")
     for n, d in [(3, 2), (9, 5)]:  # a shift of all keys changes no weight, so the slopes of the keys sum to 0
         q, k, v, dout = (t.floats(n * d) for _ in range(4))
         dk = backward(t, dout, forward(t, q, k, v, n, d)["weights"], q, k, v, n, d)["dk"]
