@@ -85,7 +85,7 @@ def _(t):
     found = backward(t, [7.0, 2.0, 4.0], weights, [3.0, 5.0, 7.0], [10.0, 14.0, 1.0], [1.0, 5.0, 4.0], 3, 1)
     t.equal(found["dq"], [0.0, 8.0, -3.0], "dq")
     t.equal(found["dk"], [-27.5, 20.5, 7.0], "dk")
-    for n, d in [(3, 2), (9, 5)]:  # a shift of all keys changes no weight, so the slopes of the keys sum to 0
+    for n, d in [(3, 2), (9, 5), (20, 6)]:  # a shift of all keys changes no weight, so the slopes of the keys sum to 0
         q, k, v, dout = (t.floats(n * d) for _ in range(4))
         dk = backward(t, dout, forward(t, q, k, v, n, d)["weights"], q, k, v, n, d)["dk"]
         t.close([math.fsum(dk[e::d]) for e in range(d)], [0.0] * d, "sums of the columns of dk", 1e-4)

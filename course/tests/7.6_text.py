@@ -90,6 +90,7 @@ def _(t):
     found = write(t, logits, [0], 5, 1.0, [0.0, 0.49, 0.51, 0.74, 0.76])
     t.equal(found["written"], [0, 0, 1, 1, 2], "text")
     t.equal(found["drawn"], [5], "calls of next()")
+    t.equal(write(t, [0.0] * 4, [0], 2, 1.0, [0.0, 0.5])["written"], [0, 1], "text, where next() is the first probability")
     t.equal(write(t, logits, [0], 3, 0.5, [0.6, 0.7, 0.9])["written"], [0, 1, 2], "text at temperature 0.5 (4, 1, 1)")
     found = write(t, [0.5, 0.5, 0.25] * 3, [2], 2)
     t.equal(found["written"], [0, 0], "text at temperature 0, where two logits are the largest")
