@@ -1,9 +1,10 @@
 #!/bin/sh
 # What a program on simulated devices says of its environment, and at its end.
 #
-#   check.sh PROGRAM    (PROGRAM: made from program.cu, which lies beside this script)
+#   check.sh PROGRAM WITHOUT_LINES    (made from program.cu and without_lines.cu, which lie beside this script)
 set -u
 program=$1
+without_lines=$2
 source=$(dirname "$0")/program.cu
 . "$(dirname "$0")/../../expect.sh"
 unset GRADUS_SIM_DEVICES GRADUS_SIM_CORES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE
@@ -73,6 +74,17 @@ says stderr "$finding"
 run 0 "$program" taken
 contains stdout "taken 1"
 quiet
+
+# --- Without -g no finding names a line, be it one of the C library
+unknown="an unknown line; compile with -g to see it"
+run 1 GRADUS_SIM_REPORT=1 "$without_lines"
+contains stderr "out of bounds in write_kernel: the address is right after the end of 124 allocated bytes; \
+guard the access by the size"
+contains stderr "  writes 4 bytes, block (0, 0, 0), thread (31, 0, 0) at $unknown"
+contains stderr "  allocated at $unknown"
+contains stderr "leak: 124 bytes of a device were never given back"
+grep -q "^  (compile with -g to see lines)  " "$work/stderr" || wrong "$run: no row without a line"
+! grep -q "from \|[.][ch]" "$work/stderr" || wrong "$run: a place is named"
 
 # --- GRADUS_SIM_DEVICES
 for number in 1 16; do
