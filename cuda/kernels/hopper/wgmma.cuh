@@ -233,17 +233,17 @@ __device__ void wait_for_products() {
         GRADUS_SUMS_8(96), GRADUS_SUMS_8(104), GRADUS_SUMS_8(112), GRADUS_SUMS_8(120)              \
       : "l"(a), "l"(b), "r"(int{adds}), "n"(int{kAlongA}), "n"(int{kAlongB}))
 
-#define GRADUS_WGMMA_HELD_64(kind)                                                              \
+#define GRADUS_WGMMA_HELD_64(kind, turned)                                                      \
   asm volatile(                                                                                 \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"                                              \
       "wgmma.mma_async.sync.aligned.m64n64" kind                                                \
       " {"                                                                                      \
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                  \
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, " \
-      "%33, %34, %35}, %36, p, 1, 1, %38;\n}"                                                   \
+      "%33, %34, %35}, %36, p, 1, 1" turned ";\n}"                                              \
       : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24)                \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int{adds}), "n"(int{kAlongB}))
-#define GRADUS_WGMMA_HELD_128(kind)                                                             \
+#define GRADUS_WGMMA_HELD_128(kind, turned)                                                     \
   asm volatile(                                                                                 \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"                                              \
       "wgmma.mma_async.sync.aligned.m64n128" kind                                               \
@@ -252,7 +252,7 @@ __device__ void wait_for_products() {
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "        \
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "        \
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, {%64, " \
-      "%65, %66, %67}, %68, p, 1, 1, %70;\n}"                                                   \
+      "%65, %66, %67}, %68, p, 1, 1" turned ";\n}"                                              \
       : GRADUS_SUMS_8(0), GRADUS_SUMS_8(8), GRADUS_SUMS_8(16), GRADUS_SUMS_8(24),               \
         GRADUS_SUMS_8(32), GRADUS_SUMS_8(40), GRADUS_SUMS_8(48), GRADUS_SUMS_8(56)              \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int{adds}), "n"(int{kAlongB}))
@@ -282,14 +282,18 @@ __device__ void multiply(float (&sums)[N / 2], uint64_t a, uint64_t b, bool adds
 }
 
 // The same where each warp holds 16 rows of a, as mma's a (tensor_core.cuh).
-template <HalfType T, int N, bool kAlongB>
+template <class T, int N, bool kAlongB>
 __device__ void multiply_held(float (&sums)[N / 2], const uint32_t (&a)[4], uint64_t b, bool adds) {
-  constexpr bool kBrain = std::is_same_v<T, BFloat16>;
+  constexpr bool kBrain = std::is_same_v<T, BFloat16>, kHalves = std::is_same_v<T, Half>;
+  constexpr bool kFloats = std::is_same_v<T, float>;
   static_assert(N == 64 || N == 128);
-  if constexpr (N == 64 && kBrain) GRADUS_WGMMA_HELD_64("k16.f32.bf16.bf16");
-  if constexpr (N == 64 && !kBrain) GRADUS_WGMMA_HELD_64("k16.f32.f16.f16");
-  if constexpr (N == 128 && kBrain) GRADUS_WGMMA_HELD_128("k16.f32.bf16.bf16");
-  if constexpr (N == 128 && !kBrain) GRADUS_WGMMA_HELD_128("k16.f32.f16.f16");
+  static_assert(kBrain || kHalves || (kFloats && !kAlongB));
+  if constexpr (N == 64 && kBrain) GRADUS_WGMMA_HELD_64("k16.f32.bf16.bf16", ", %38");
+  if constexpr (N == 64 && kHalves) GRADUS_WGMMA_HELD_64("k16.f32.f16.f16", ", %38");
+  if constexpr (N == 64 && kFloats) GRADUS_WGMMA_HELD_64("k8.f32.tf32.tf32", "");
+  if constexpr (N == 128 && kBrain) GRADUS_WGMMA_HELD_128("k16.f32.bf16.bf16", ", %70");
+  if constexpr (N == 128 && kHalves) GRADUS_WGMMA_HELD_128("k16.f32.f16.f16", ", %70");
+  if constexpr (N == 128 && kFloats) GRADUS_WGMMA_HELD_128("k8.f32.tf32.tf32", "");
 }
 
 #undef GRADUS_SUMS_8

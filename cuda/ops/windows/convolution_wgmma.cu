@@ -23,6 +23,7 @@ bool wgmma_convolution(ConvolutionPass, const Convolution&, const std::vector<Ch
 
 #include "gradus/cuda/kernels/hopper/convolution_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/convolution_wgmma_weight.cuh"
+#include "gradus/cuda/kernels/hopper/convolution_wgmma_weight_tf32.cuh"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"
@@ -50,7 +51,8 @@ struct WgmmaTimes {
 constexpr WgmmaTimes kNarrow = {0.68e-6, 0.4e-6, 0.68e-6, 5.7e-6},
                      kWide = {0.86e-6, 0.43e-6, 2.3e-6, 4e-6},  // one block a multiprocessor
     kNarrowWeight = {0.62e-6, 0.66e-6, 0.72e-6, 7.3e-6},
-                     kWideWeight = {0.9e-6, 1.09e-6, 2.6e-6, 2.6e-6};
+                     kWideWeight = {0.9e-6, 1.09e-6, 2.6e-6, 2.6e-6},
+                     kTf32Weight = {1.6e-6, 0.8e-6, 1e-6, 6e-6};
 constexpr int64_t kMultiprocessors = 132;
 
 // `tiles` for `at_once` places, each of which takes two at a time.
@@ -180,34 +182,49 @@ struct WeightPlan {
   int columns = 0, down = 0, parts = 1;
   double time = std::numeric_limits<double>::infinity();
 };
+// One way to cut the product into tiles.
+struct WeightWay {
+  int columns, down, boxes, places;  // boxes of columns in a tile
+  WgmmaTimes times;
+};
 template <class T>
-WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps) {
-  constexpr int kLeastSteps = 8, kMostParts = 64;
+WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps,
+                       std::initializer_list<WeightWay> ways) {
+  constexpr int kLeastSteps = 8, kMostParts = 64, kLine = 128 / sizeof(T);
   // Seconds of a second pass, and of each number that it reads and that was written for it.
   constexpr double kOfPass = 2.9e-6, kOfSum = 8 / 1.7e12;
-  const int steps = ceil_div(of.depth, 64), boxes = taps * ceil_div(of.channels, 64);
+  const int boxes = taps * ceil_div(of.channels, kLine);
   const double results = static_cast<double>(of.rows) * taps * of.channels;
   WeightPlan best;
-  for (const auto& [columns, down] : {std::pair(64, 2), std::pair(64, 1), std::pair(128, 2)}) {
-    const int64_t tiles =
-        int64_t{ceil_div(of.rows, 64 * down)} * ceil_div(boxes, columns / 64 * (3 - down));
+  for (const WeightWay& way : ways) {
+    const int steps = ceil_div(of.depth, way.places);
+    const int64_t tiles = int64_t{ceil_div(of.rows, 64 * way.down)} * ceil_div(boxes, way.boxes);
     const int most = std::clamp(steps / kLeastSteps, 1, kMostParts);
     for (int wanted = 1; wanted <= most; ++wanted) {
       const int part = ceil_div(steps, wanted), parts = ceil_div(steps, part);
-      double time = time_of(columns == 64 ? kNarrowWeight : kWideWeight, tiles * parts,
-                            kMultiprocessors, part);
+      double time = time_of(way.times, tiles * parts, kMultiprocessors, part);
       if (parts > 1) time += kOfPass + results * parts * kOfSum;
-      if (time < best.time) best = {columns, down, parts, time};
+      if (time < best.time) best = {way.columns, way.down, parts, time};
     }
   }
   return best;
 }
+WeightPlan plan_of(const ChannelsLastArgs<float>& of, int taps) {
+  return weight_plan(of, taps, {{128, 2, 4, 32, kTf32Weight}});
+}
+template <class T>
+WeightPlan plan_of(const ChannelsLastArgs<T>& of, int taps) {
+  return weight_plan(
+      of, taps,
+      {{64, 2, 1, 64, kNarrowWeight}, {64, 1, 2, 64, kNarrowWeight}, {128, 2, 2, 64, kWideWeight}});
+}
 
-template <class T, int N, int kDown>
-void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, int parts) {
-  using Tile = WeightWgmmaTile<N, kDown>;
+template <class Tile, class T>
+void run_weight(void (*kernel)(WeightWgmmaArgs<T>), const ChannelsLastArgs<T>& of, int64_t samples,
+                int parts) {
+  constexpr int kLine = 128 / sizeof(T);
   const int taps = of.dim[0].taps * of.dim[1].taps, steps = ceil_div(of.depth, Tile::kPlaces);
-  const int64_t tiles = int64_t{ceil_div(taps * ceil_div(of.channels, 64), Tile::kBoxesB)} *
+  const int64_t tiles = int64_t{ceil_div(taps * ceil_div(of.channels, kLine), Tile::kBoxesB)} *
                         ceil_div(of.rows, Tile::kRows) * parts;
   const int64_t blocks =
       int64_t{getDeviceProperties(current_device()).multiprocessors} * Tile::kResident;
@@ -216,17 +233,31 @@ void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, int parts) {
   args.rows = of.rows, args.channels = of.channels, args.places = of.depth;
   args.parts = parts, args.part = ceil_div(steps, parts);
   args.grad = boxes_of<T>(of.other, {of.rows, of.depth, 1},
-                          {of.other_pitch, of.other_pitch * of.depth}, {64, 64, 1});
+                          {of.other_pitch, of.other_pitch * of.depth}, {kLine, Tile::kPlaces, 1});
   args.gathered = columns_of(of, samples, Tile::kPlaces);
   args.out = of.out;
   MatmulArgs<float, T> sum{};
   sum.out = of.out, sum.m = int64_t{of.rows} * taps, sum.n = of.channels;
   const Scratch partial(parts > 1 ? static_cast<size_t>(sum.m * sum.n * parts) * 4 : 0);
   args.partial = partial.as<float>();
-  launch_pdl(convolution_wgmma_weight<T, N, kDown>,
+  launch_pdl(kernel,
              {static_cast<unsigned>(std::min(tiles, blocks)), Tile::kThreads, Tile::kSharedBytes},
              args);
   if (parts > 1) add_parts(partial.as<float>(), parts, sum);
+}
+
+void run_weight(const ChannelsLastArgs<float>& of, int64_t samples, const WeightPlan& plan) {
+  run_weight<WeightTf32Tile>(convolution_wgmma_weight_tf32, of, samples, plan.parts);
+}
+template <class T>
+void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, const WeightPlan& plan) {
+  const auto run = [&]<int N, int kDown>() {
+    run_weight<WeightWgmmaTile<N, kDown>>(convolution_wgmma_weight<T, N, kDown>, of, samples,
+                                          plan.parts);
+  };
+  plan.columns == 128 ? run.template operator()<128, 2>()
+  : plan.down == 2    ? run.template operator()<64, 2>()
+                      : run.template operator()<64, 1>();
 }
 }  // namespace
 
@@ -241,16 +272,11 @@ bool wgmma_convolution(ConvolutionPass pass, const Convolution& shape,
     if (!of.whole_units || of.columns % kUnit != 0 || !reaches(of.dim[0]) || !reaches(of.dim[1]))
       return false;
   if (pass == ConvolutionPass::wgrad) {
-    if constexpr (is_half<T>) {
-      const ChannelsLastArgs<T>& of = products[0];
-      const WeightPlan plan = weight_plan(of, static_cast<int>(shape.taps()));
-      if (of.channels != of.out_channels || plan.time > time_of_others) return false;
-      plan.columns == 128 ? run_weight<T, 128, 2>(of, shape.batch, plan.parts)
-      : plan.down == 2    ? run_weight<T, 64, 2>(of, shape.batch, plan.parts)
-                          : run_weight<T, 64, 1>(of, shape.batch, plan.parts);
-      return true;
-    }
-    return false;  // wgmma takes no TF32 whose terms lie across
+    const ChannelsLastArgs<T>& of = products[0];
+    const WeightPlan plan = plan_of(of, static_cast<int>(shape.taps()));
+    if (of.channels != of.out_channels || plan.time > time_of_others) return false;
+    run_weight(of, shape.batch, plan);
+    return true;
   }
   const double narrow = time_of_products(products, 64), wide = time_of_products(products, 128);
   if (std::min(narrow, wide) > time_of_others) return false;

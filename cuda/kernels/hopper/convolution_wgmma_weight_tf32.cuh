@@ -1,0 +1,167 @@
+// Gradients of a convolution's weight, of floats rounded to TF32, on Hopper. All tensors lie with
+// their channels last in memory.
+//
+// Idea. The product is that of convolution_wgmma_weight.cuh. But `wgmma` takes TF32 from shared
+// memory only where terms, which are places here, are neighbours. So warpgroups load their filters
+// into registers, and turn the tile of channels together: each thread a square of 4 x 4. The terms
+// of 8 places go in the order 0 2 4 6 1 3 5 7, and filters 2 i and 2 i + 1 are 8 apart in the
+// product. Then no two lanes of a load or store meet in a bank of memory.
+// Cost. A step of 32 places takes 0.8 microseconds, of which products are 0.3: it moves 112 KB
+// through shared memory, and two warpgroups turn, wait for each other, and multiply.
+// Next. A warpgroup that turns while others multiply.
+#pragma once
+
+#include "gradus/cuda/kernels/hopper/convolution_wgmma_weight.cuh"
+
+namespace gradus::cuda {
+
+struct WeightTf32Tile {
+  static constexpr int kThreads = 288, kPlaces = 32;  // of a step
+  static constexpr int kRows = 128, kColumns = 128;
+  static constexpr int kBox = 32 * 128, kBoxesA = 4, kBoxesB = 4;  // of 32 channels
+  static constexpr int kResident = 1, kTurnedBytes = kBoxesB * kBox, kBarrierBytes = 256;
+  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox;
+  static constexpr int kStages = (227 * 1024 - 2 * kTurnedBytes - kBarrierBytes) / kStageBytes;
+  static constexpr int kSharedBytes = 2 * kTurnedBytes + kStages * kStageBytes + kBarrierBytes;
+};
+
+__global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
+    convolution_wgmma_weight_tf32(const __grid_constant__ WeightWgmmaArgs<float> args) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  using namespace hopper;
+  using Tile = WeightTf32Tile;
+  constexpr int kStages = Tile::kStages, N = Tile::kColumns, kBox = Tile::kBox;
+  extern __shared__ __align__(1024) char shared[];
+  char* const stages = shared + 2 * Tile::kTurnedBytes;
+  auto* const full = reinterpret_cast<uint64_t*>(stages + kStages * Tile::kStageBytes);
+  uint64_t* const empty = full + kStages;
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
+  if (thread == 0) {
+    for (int i = 0; i < kStages; ++i) init_barrier(&full[i], 1), init_barrier(&empty[i], 1);
+    publish_barriers();
+  }
+  __syncthreads();
+  wait_for_earlier_kernels();
+
+  const GatheredDim &down = args.dim[0], &across = args.dim[1];
+  const int chunks = (args.channels + 31) / 32, columns = down.taps * across.taps * chunks;
+  const int wide = (columns + Tile::kBoxesB - 1) / Tile::kBoxesB;
+  const int tall = (args.rows + Tile::kRows - 1) / Tile::kRows;
+  const int steps = (args.places + Tile::kPlaces - 1) / Tile::kPlaces;
+  const int tiles = wide * tall * args.parts;
+  struct At {
+    int box, row, part, begin, end;
+  };
+  const auto at_tile = [&](int tile) {
+    const int part = tile / (wide * tall), rest = tile % (wide * tall);
+    return At{rest % wide * Tile::kBoxesB, rest / wide * Tile::kRows, part, part * args.part,
+              ::min((part + 1) * args.part, steps)};
+  };
+
+  if (group == 2) {
+    if (thread % 32 > 0) return;
+    int stage = 0, parity = 0;
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
+      const At at = at_tile(tile);
+      int channel[Tile::kBoxesB], right[Tile::kBoxesB], below[Tile::kBoxesB];
+#pragma unroll
+      for (int i = 0; i < Tile::kBoxesB; ++i) {
+        const int tap = (at.box + i) / chunks, i_down = tap / across.taps;
+        // Behind the last column there are zeros, as behind the last channel.
+        const bool exists = at.box + i < columns;
+        channel[i] = exists ? (at.box + i) % chunks * 32 : args.channels;
+        right[i] = exists ? offset_of(across, tap % across.taps) : 0;
+        below[i] = exists ? offset_of(down, i_down) : 0;
+      }
+      for (int step = at.begin; step < at.end; ++step) {
+        const SplitPlace place(step * Tile::kPlaces, args.dim);
+        const int h = place.at[0] * down.step + lower_corner(down);
+        const int w = place.at[1] * across.step + lower_corner(across);
+        wait_for(&empty[stage], parity ^ 1);
+        arrive_and_expect(&full[stage], Tile::kStageBytes);
+        char* const a = stages + stage * Tile::kStageBytes;
+        char* const b = a + Tile::kBoxesA * kBox;
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxesA; ++i)
+          copy_box(a + i * kBox, args.grad, &full[stage], at.row + 32 * i, step * Tile::kPlaces, 0);
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxesB; ++i)
+          copy_pixels(b + i * kBox, args.gathered, &full[stage], channel[i], w, h, place.sample,
+                      right[i], below[i]);
+        if (++stage == kStages) stage = 0, parity ^= 1;
+      }
+    }
+    return;
+  }
+  const int lane = thread % 32, warp = thread % 128 / 32, row_pair = lane / 4, member = lane % 4;
+  // The square that this thread turns: four places, and four channels of a box.
+  const int places = thread % 8, box = thread / 64;
+  const int channels = ((places & 4) | (places & 1) << 1 | (places >> 1 & 1)) ^ (thread / 8 % 8);
+  int stage = 0, parity = 0, turn = 0;
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
+    const At at = at_tile(tile);
+    float sums[N / 2];  // of the lane
+    for (int step = at.begin; step < at.end; ++step) {
+      wait_for(&full[stage], parity);
+      const char* const a = stages + stage * Tile::kStageBytes;
+      const char* const b = a + (Tile::kBoxesA + box) * kBox;
+      char* const turned = shared + turn * Tile::kTurnedBytes;
+      float4 x[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int in_8 = places % 2 + 2 * i;
+        x[i] = *reinterpret_cast<const float4*>(b + (places / 2 * 8 + in_8) * 128 +
+                                                (channels ^ in_8) * 16);
+      }
+      const auto put = [&](int channel, float4 terms) {
+        const int line = 4 * channels + channel;
+        *reinterpret_cast<float4*>(turned + box * kBox + line * 128 + (places ^ line % 8) * 16) =
+            terms;
+      };
+      put(0, {x[0].x, x[1].x, x[2].x, x[3].x});
+      put(1, {x[0].y, x[1].y, x[2].y, x[3].y});
+      put(2, {x[0].z, x[1].z, x[2].z, x[3].z});
+      put(3, {x[0].w, x[1].w, x[2].w, x[3].w});
+      wait_for_products<0>();  // they read these registers
+      uint32_t filters[4][4];
+      const char* const own = a + (2 * group + warp / 2) * kBox + row_pair % 2 * 8;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const int in_8 = 2 * member + i % 2;
+        const uint2 pair = *reinterpret_cast<const uint2*>(
+            own + (i / 2 * 8 + in_8) * 128 + ((warp % 2 * 4 + row_pair / 2) ^ in_8) * 16);
+        filters[i / 2][i % 2 * 2] = pair.x, filters[i / 2][i % 2 * 2 + 1] = pair.y;
+      }
+      publish_to_copies();
+      asm volatile("bar.sync 1, 256;" ::: "memory");
+      if (thread == 0) arrive(&empty[stage]);
+      const uint64_t from = describe(turned);
+      begin_products();
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        multiply_held<float, N, false>(sums, filters[i], from + 2 * i, step > at.begin || i > 0);
+      end_products();
+      turn ^= 1;
+      if (++stage == kStages) stage = 0, parity ^= 1;
+    }
+    wait_for_products<0>();
+
+    const int64_t pitch = int64_t{down.taps} * across.taps * args.channels;
+    const int row = at.row + 64 * group + 16 * warp + 2 * row_pair;
+    float* const out = args.partial ? args.partial + at.part * (args.rows * pitch) : args.out;
+#pragma unroll
+    for (int j = 0; j < N / 8; ++j) {
+      const int column = 8 * j + 2 * member, of_box = at.box + column / 32;
+      const int channel = of_box % chunks * 32 + column % 32;
+      if (of_box >= columns || channel >= args.channels) continue;
+#pragma unroll
+      for (int low = 0; low < 2; ++low)
+        if (row + low < args.rows)
+          *reinterpret_cast<float2*>(out + (row + low) * pitch + of_box / chunks * args.channels +
+                                     channel) = {sums[4 * j + 2 * low], sums[4 * j + 2 * low + 1]};
+    }
+  }
+#endif
+}
+
+}  // namespace gradus::cuda
