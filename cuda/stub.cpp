@@ -92,6 +92,11 @@ void empty_cache() {}  // there is none
 bool is_allocated(const StoragePtr&) { return false; }
 void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }
 
+namespace detail {
+Generator createCUDAGenerator(DeviceIndex) { missing("createCUDAGenerator"); }
+const Generator& getDefaultCUDAGenerator(DeviceIndex) { missing("getDefaultCUDAGenerator"); }
+}  // namespace detail
+
 DeviceStatus device_status(int) { missing("device_status"); }
 bool enable_peer_access(int, int) { missing("enable_peer_access"); }
 void copy_async(const Tensor&, const Tensor&, const Stream&) { missing("copy_async"); }

@@ -117,7 +117,9 @@ void set_device(int device) {
   current = device;
 }
 
-DeviceGuard::DeviceGuard(int device) : previous_(current) { cuda::set_device(device); }
+DeviceGuard::DeviceGuard(int device) : previous_(current) {
+  cuda::set_device(checked_device("DeviceGuard", device));
+}
 
 DeviceGuard::~DeviceGuard() {
   // A destructor cannot throw; `current` says what holds, so the next call sets the device again.

@@ -19,13 +19,9 @@ inline void manual_seed_all(uint64_t seed) {
 
 namespace detail {
 // -1: of the current device.
-inline Generator createCUDAGenerator(DeviceIndex index = -1) {
-  return make_generator<CUDAGeneratorImpl>(index);
-}
-inline const Generator& getDefaultCUDAGenerator(DeviceIndex index = -1) {
-  return default_generator(
-      Device(kCUDA, index < 0 ? static_cast<DeviceIndex>(current_device()) : index));
-}
+// Errors: ValueError where there is no such device, Error where there is none at all.
+Generator createCUDAGenerator(DeviceIndex index = -1);
+const Generator& getDefaultCUDAGenerator(DeviceIndex index = -1);
 }  // namespace detail
 
 }  // namespace gradus::cuda

@@ -2,13 +2,20 @@
 #include "gradus/data/loader/device_copies.h"
 
 #include "gradus/cuda/runtime/allocator.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/options.h"
 
 namespace gradus::data::detail {
 
 DeviceCopies::DeviceCopies(std::optional<Device> device) {
-  if (device && !device->is_cpu())
-    stream_ = cuda::getStreamFromPool(/*high_priority=*/false, device->index());
+  if (!device || device->is_cpu()) return;
+  check(device->is_cuda(), "DataLoader: device is ", *device,
+        ", expected cpu or one of CUDA; or leave it out for batches as they are made");
+  check<Error>(cuda::is_available(), "DataLoader: device is ", *device, ", and ",
+               cuda::why_unavailable(), "; or leave it out for batches on the CPU");
+  check<Error>(device->index() < cuda::device_count(), "DataLoader: device is ", *device,
+               ", which does not exist; give one from cuda:0 to cuda:", cuda::device_count() - 1);
+  stream_ = cuda::getStreamFromPool(/*high_priority=*/false, device->index());
 }
 
 void DeviceCopies::copy(const std::vector<Tensor*>& tensors) {

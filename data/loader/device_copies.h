@@ -12,8 +12,8 @@ namespace gradus::data::detail {
 
 class DeviceCopies {
  public:
-  // Nothing is copied for the CPU, and where there is no device. Errors: those of a CUDA device
-  // that is not there.
+  // Nothing is copied for the CPU, and where there is no device. Errors: ValueError for meta, Error
+  // where the device does not exist.
   explicit DeviceCopies(std::optional<Device> device);
 
   bool is_needed() const { return stream_.has_value(); }

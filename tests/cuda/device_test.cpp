@@ -1,8 +1,13 @@
 // CUDA devices: their number, their properties, the guard, and a machine without one.
 #include "gradus/cuda/runtime/device.h"
 
+#include <functional>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "gradus/gradus.h"
 #include "gradus/tensor/backend.h"
 #include "tests/cuda/gpu_test.h"
 
@@ -28,6 +33,11 @@ TEST(Device, EveryUseWithoutADeviceSaysWhyThereIsNone) {
   EXPECT_CONTAINS(message_of<Error>([] { cuda::memory_stats(); }), why);
   EXPECT_CONTAINS(message_of<Error>([] { cuda_backend(); }), why);
   EXPECT_CONTAINS(message_of<Error>([] { cuda::enable_peer_access(0, 1); }), why);
+  EXPECT_CONTAINS(message_of<Error>([] { cuda::detail::createCUDAGenerator(0); }), why);
+  const std::string loader = message_of<Error>([] {
+    data::DataLoader(data::TensorDataset(ones({2})), data::DataLoaderOptions(1).device(kCUDA));
+  });
+  EXPECT_CONTAINS(loader, "DataLoader: device is cuda, and " + why);
   EXPECT_NO_THROW(cuda::empty_cache());
 }
 
@@ -73,6 +83,97 @@ TEST_F(DeviceTest, NamesADeviceThatDoesNotExist) {
   const Device absent(kCUDA, static_cast<DeviceIndex>(count));
   EXPECT_CONTAINS(message_of<Error>([&] { cuda_backend().resolve(absent); }),
                   absent.str() + " does not exist; this machine has " + std::to_string(count));
+}
+
+// Each names what the user called, or the device itself, and those that there are.
+TEST_F(DeviceTest, EveryUseOfADeviceThatDoesNotExistSaysSo) {
+  const auto index = static_cast<DeviceIndex>(cuda::device_count());
+  const Device absent(kCUDA, index);
+  const Tensor here = ones({2, 2}), there = here.to(kCUDA);
+  std::stringstream file;
+  save(here, file);
+  const nn::Linear model(2, 2);
+  const std::string device = "Device: " + absent.str() + " does not exist; this machine has ";
+  const auto number = [&](const std::string& name) {
+    return name + ": device " + std::to_string(index) + " does not exist; expected 0 to ";
+  };
+  struct Use {
+    std::string words;
+    std::function<void()> call;
+  };
+  const std::vector<Use> uses = {
+      {device, [&] { here.to(absent); }},
+      {device, [&] { there.to(absent); }},
+      {device, [&] { here.to(absent.str()); }},
+      {device, [&] { here.to(TensorOptions(absent), /*non_blocking=*/true); }},
+      {device, [&] { empty({2}, absent); }},
+      {device, [&] { randn({2}, absent); }},
+      {device, [&] { tensor({1.f}, absent); }},
+      {device, [&] { full_like(here, 1, absent); }},
+      {device, [&] { from_blob(there.data_ptr(), {4}, absent); }},
+      {device, [&] { here.new_zeros({2}, absent); }},
+      {device, [&] { empty({2}, TensorOptions(absent).pinned_memory(true)); }},
+      {device, [&] { model->to(absent); }},
+      {device, [&] { model->cuda(index); }},
+      {device, [&] { model->clone(absent); }},
+      {device, [&] { nn::DataParallel(model, {index}); }},
+      {device,
+       [&] {
+         nn::DataParallel(model, {0, index});
+       }},
+      {device, [&] { nn::DataParallel(model, {0}, absent); }},
+      {device,
+       [&] {
+         nn::parallel::scatter(there, {Device(kCUDA, 0), absent});
+       }},
+      {device,
+       [&] {
+         nn::parallel::gather({there, there}, absent);
+       }},
+      {device,
+       [&] {
+         Tensor read;
+         load(read, file, absent);
+       }},
+      {"DataLoader: device is " + absent.str() + ", which does not exist; give one from cuda:0 to ",
+       [&] {
+         data::DataLoader(data::TensorDataset(here), data::DataLoaderOptions(1).device(absent));
+       }},
+      {number("DeviceGuard"), [&] { cuda::DeviceGuard guard(absent); }},
+      {number("set_device"), [&] { cuda::set_device(index); }},
+      {number("synchronize"), [&] { cuda::synchronize(index); }},
+      {number("getStreamFromPool"), [&] { cuda::getStreamFromPool(false, index); }},
+      {number("getCurrentCUDAStream"), [&] { cuda::getCurrentCUDAStream(index); }},
+      {number("getDefaultCUDAStream"), [&] { cuda::getDefaultCUDAStream(index); }},
+      {number("getDeviceProperties"), [&] { cuda::getDeviceProperties(index); }},
+      {number("device_status"), [&] { cuda::device_status(index); }},
+      {number("memory_stats"), [&] { cuda::memory_stats(index); }},
+      {number("set_per_process_memory_fraction"),
+       [&] { cuda::set_per_process_memory_fraction(0.5, index); }},
+      {number("enable_peer_access"), [&] { cuda::enable_peer_access(0, index); }},
+      {number("createCUDAGenerator"), [&] { cuda::detail::createCUDAGenerator(index); }},
+      {number("getDefaultCUDAGenerator"), [&] { cuda::detail::getDefaultCUDAGenerator(index); }},
+  };
+  for (const Use& use : uses) {
+    SCOPED_TRACE(use.words);
+    const std::string said = [&]() -> std::string {
+      try {
+        use.call();
+      } catch (const Error& error) {
+        return error.what();
+      }
+      return "no error";
+    }();
+    EXPECT_EQ(said.substr(0, use.words.size()), use.words) << said;
+  }
+}
+
+TEST_F(DeviceTest, ALoaderCopiesToNoMetaDevice) {
+  EXPECT_CONTAINS(message_of<ValueError>([] {
+                    data::DataLoader(data::TensorDataset(ones({2})),
+                                     data::DataLoaderOptions(1).device(kMeta));
+                  }),
+                  "DataLoader: device is meta, expected cpu or one of CUDA");
 }
 
 TEST_F(DeviceTest, ResolveFillsInTheCurrentDevice) {
