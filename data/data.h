@@ -19,6 +19,7 @@
 #include "gradus/data/readers/image.h"
 #include "gradus/data/readers/npy.h"
 
+#include "gradus/data/transforms/color.h"
 #include "gradus/data/transforms/image.h"
 #include "gradus/data/transforms/stack.h"
 #include "gradus/data/transforms/tensor.h"

@@ -9,24 +9,12 @@
 #include "gradus/nn/modules/sampling.h"
 #include "gradus/nn/modules/upsampling.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/generator.h"
 
 namespace gradus::data::transforms::detail {
 
 namespace {
 
 namespace F = nn::functional;
-
-double uniform(double low, double high) {
-  constexpr double kStep = 0x1p-53;
-  const uint64_t bits = default_generator(kCPU).get<GeneratorImpl>()->random64() >> 11;
-  return low + (high - low) * (static_cast<double>(bits) * kStep);
-}
-
-// 0 to count - 1.
-int64_t below(int64_t count) {
-  return std::min(static_cast<int64_t>(uniform(0, static_cast<double>(count))), count - 1);
-}
 
 void check_picture(const char* transform, const Tensor& image) {
   check(image.defined() && image.dim() >= 2, transform, ": the data have ",
@@ -48,20 +36,21 @@ Tensor part(const Tensor& image, int64_t top, int64_t left, ImageSize size) {
 
 }  // namespace
 
-bool happens(double probability) { return uniform(0, 1) < probability; }
-
 void check_probability(const char* transform, double p) {
   check(p >= 0 && p <= 1, transform, ": p = ", p, ", expected a probability from 0 to 1");
 }
 
-Tensor resized(const Tensor& image, ImageSize size) {
-  check_picture("Resize", image);
-  check(size.height > 0 && size.width > 0, "Resize: size ", size.height, " x ", size.width,
+Tensor resized(const char* transform, const Tensor& image, ImageSize size, bool antialias) {
+  check_picture(transform, image);
+  check(size.height > 0 && size.width > 0, transform, ": size ", size.height, " x ", size.width,
         ", expected positive numbers");
+  if (!image.is_floating_point())
+    return resized(transform, image.to(kFloat), size, antialias).round().to(image.dtype());
   const auto options = F::InterpolateFuncOptions()
                            .size(std::vector<int64_t>{size.height, size.width})
                            .mode(kBilinear)
-                           .align_corners(false);
+                           .align_corners(false)
+                           .antialias(antialias);
   return F::interpolate(image.unsqueeze(0), options).squeeze(0);
 }
 
@@ -80,6 +69,42 @@ Tensor random_crop(const Tensor& image, ImageSize size, CropPadding around) {
   const int64_t top = below(padded.size(-2) - size.height + 1),
                 left = below(padded.size(-1) - size.width + 1);
   return part(padded, top, left, size);
+}
+
+void check_resized_crop(Bounds scale, Bounds ratio) {
+  for (const auto& [name, bounds] : {std::pair("scale", scale), std::pair("ratio", ratio)})
+    check(bounds.first > 0 && bounds.first <= bounds.second, "RandomResizedCrop: ", name, " from ",
+          bounds.first, " to ", bounds.second, ", expected positive numbers, the least first");
+}
+
+Part draw_part(ImageSize of, Bounds scale, Bounds ratio) {
+  const auto height = static_cast<double>(of.height), width = static_cast<double>(of.width);
+  constexpr int kDraws = 10;
+  for (int i = 0; i < kDraws; ++i) {
+    const double area = height * width * uniform(scale.first, scale.second);
+    const double drawn = std::exp(uniform(std::log(ratio.first), std::log(ratio.second)));
+    const double w = std::nearbyint(std::sqrt(area * drawn)),
+                 h = std::nearbyint(std::sqrt(area / drawn));
+    if (w < 1 || h < 1 || w > width || h > height) continue;
+    const ImageSize size(static_cast<int64_t>(h), static_cast<int64_t>(w));
+    const int64_t top = below(of.height - size.height + 1);
+    return {top, below(of.width - size.width + 1), size};
+  }
+  // The largest part in the middle whose ratio is allowed.
+  ImageSize size = of;
+  if (width / height < ratio.first)
+    size.height = static_cast<int64_t>(std::nearbyint(width / ratio.first));
+  else if (width / height > ratio.second)
+    size.width = static_cast<int64_t>(std::nearbyint(height * ratio.second));
+  return {(of.height - size.height) / 2, (of.width - size.width) / 2, size};
+}
+
+Tensor random_resized_crop(const Tensor& image, ImageSize size, Bounds scale, Bounds ratio,
+                           bool antialias) {
+  check_picture("RandomResizedCrop", image);
+  const Part drawn = draw_part({image.size(-2), image.size(-1)}, scale, ratio);
+  return resized("RandomResizedCrop", part(image, drawn.top, drawn.left, drawn.size), size,
+                 antialias);
 }
 
 void check_erasing(const ErasingRange& range) {

@@ -1,10 +1,12 @@
-// Transforms of pictures, (channels, height, width), as torchvision's: crops, flips, erasing,
-// affine maps. Random ones draw from the default generator, or in a loader with a seed that depends
-// on the batch alone, so that workers change nothing.
+// Transforms of pictures, (channels, height, width), as torchvision's: sizes, crops, flips,
+// erasing, affine maps. Random ones draw from the default generator, or in a loader with a seed
+// that depends on the batch alone, so that workers change nothing.
 #pragma once
 
-#include <array>
+#include <concepts>
+#include <utility>
 
+#include "gradus/data/transforms/random.h"
 #include "gradus/data/transforms/tensor.h"
 
 namespace gradus::data::transforms {
@@ -34,27 +36,41 @@ struct AffineRange {
 };
 
 namespace detail {
-bool happens(double probability);
+using Bounds = std::pair<double, double>;
+struct Part {
+  int64_t top, left;
+  ImageSize size;
+};
 void check_probability(const char* transform, double p);
-Tensor resized(const Tensor& image, ImageSize size);
+Tensor resized(const char* transform, const Tensor& image, ImageSize size, bool antialias);
 Tensor center_crop(const Tensor& image, ImageSize size);
 Tensor random_crop(const Tensor& image, ImageSize size, CropPadding around);
+void check_resized_crop(Bounds scale, Bounds ratio);
+// Draws the part that RandomResizedCrop takes of a picture of this size.
+Part draw_part(ImageSize of, Bounds scale, Bounds ratio);
+Tensor random_resized_crop(const Tensor& image, ImageSize size, Bounds scale, Bounds ratio,
+                           bool antialias);
 Tensor random_erasing(const Tensor& image, const ErasingRange& range, double value);
 Tensor random_affine(const Tensor& image, const AffineRange& range);
 void check_affine(const AffineRange& range);
 void check_erasing(const ErasingRange& range);
 }  // namespace detail
 
-// Resizes by bilinear interpolation between the centers of pixels. Errors: ValueError unless
-// sizes are positive.
+// Resizes by bilinear interpolation between the centers of pixels. antialias: a smaller picture
+// averages over all pixels. Integers are rounded. Errors: ValueError unless sizes are positive.
 template <class Target = Tensor>
 class Resize : public TensorTransform<Target> {
  public:
-  explicit Resize(ImageSize size) : size_(size) {}
-  Tensor operator()(Tensor image) override { return detail::resized(image, size_); }
+  explicit Resize(ImageSize size) : Resize(size, true) {}
+  template <std::same_as<bool> Bool>  // no other number: {3, 2} is a size
+  Resize(ImageSize size, Bool antialias) : size_(size), antialias_(antialias) {}
+  Tensor operator()(Tensor image) override {
+    return detail::resized("Resize", image, size_, antialias_);
+  }
 
  private:
   ImageSize size_;
+  bool antialias_;
 };
 
 // The middle of the picture. Errors: ValueError where the picture is smaller.
@@ -79,6 +95,28 @@ class RandomCrop : public TensorTransform<Target> {
  private:
   ImageSize size_;
   CropPadding around_;
+};
+
+// A part of the picture, resized: its area is a share `scale` of the picture's, its width / height
+// lies in `ratio`. Where ten draws give none that fits, the largest part in the middle.
+// Errors: ValueError unless sizes and bounds are positive.
+template <class Target = Tensor>
+class RandomResizedCrop : public TensorTransform<Target> {
+ public:
+  explicit RandomResizedCrop(ImageSize size, std::pair<double, double> scale = {0.08, 1},
+                             std::pair<double, double> ratio = {3. / 4, 4. / 3},
+                             bool antialias = true)
+      : size_(size), scale_(scale), ratio_(ratio), antialias_(antialias) {
+    detail::check_resized_crop(scale, ratio);
+  }
+  Tensor operator()(Tensor image) override {
+    return detail::random_resized_crop(image, size_, scale_, ratio_, antialias_);
+  }
+
+ private:
+  ImageSize size_;
+  std::pair<double, double> scale_, ratio_;
+  bool antialias_;
 };
 
 // Left for right, with probability p. Errors: ValueError unless p is in [0, 1], here and below.

@@ -1,5 +1,8 @@
-// Transforms of pictures: crops, flips, erasing, affine maps.
+// Transforms of pictures: sizes, crops, flips, erasing, affine maps.
+#include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "tests/support.h"
 
@@ -7,6 +10,7 @@ namespace gradus {
 namespace {
 
 using namespace data::transforms;
+using data::transforms::detail::draw_part;
 
 const Tensor& ramp() {  // 0 to 11, in three rows
   static const Tensor image = arange(12, kFloat).view({1, 3, 4});
@@ -46,6 +50,67 @@ TEST(Transforms, RandomCropFindsEveryPlace) {
   EXPECT_EQ(places.size(), 9U);
   expect_error<ValueError>([] { RandomCrop<>(6, {.padding = 1})(ramp()); },
                            "size 6 x 6 of a picture of 5 x 6");
+}
+
+// By torchvision's rule, with one scale and one ratio alone.
+TEST(Transforms, ResizedCropHasTheSizeOfItsAreaAndRatio) {
+  const auto size_of = [](ImageSize picture, double scale, double ratio) {
+    const auto drawn = draw_part(picture, {scale, scale}, {ratio, ratio});
+    return std::pair(drawn.size.height, drawn.size.width);
+  };
+  const auto pair = [](int64_t h, int64_t w) { return std::pair(h, w); };
+  EXPECT_EQ(size_of({20, 30}, 0.5, 1), pair(17, 17));     // sqrt(300) = 17.3
+  EXPECT_EQ(size_of({20, 30}, 0.25, 1.5), pair(10, 15));  // 150 pixels, 3 : 2
+  EXPECT_EQ(size_of({20, 30}, 0.0001, 1), pair(20, 20));  // no pixel: the middle
+  EXPECT_EQ(size_of({1, 100}, 0.0625, 1), pair(1, 1));    // sqrt(6.25) = 2.5 is rounded to 2
+  EXPECT_EQ(size_of({5, 5}, 0.25, 1), pair(2, 2));        // 2.5 to the even number
+  // What does not fit: the largest part in the middle.
+  const auto wide = draw_part({4, 4}, {1, 1}, {2, 2}), high = draw_part({4, 4}, {1, 1}, {0.5, 0.5});
+  EXPECT_EQ(std::tuple(wide.top, wide.left, wide.size.height, wide.size.width),
+            std::tuple(1, 0, 2, 4));
+  EXPECT_EQ(std::tuple(high.top, high.left, high.size.height, high.size.width),
+            std::tuple(0, 1, 4, 2));
+  EXPECT_EQ(size_of({4, 4}, 2, 1), pair(4, 4));
+}
+
+TEST(Transforms, ResizedCropFindsEveryPlaceAndKeepsItsBounds) {
+  manual_seed(7);
+  std::set<std::pair<int64_t, int64_t>> places;
+  double least = 1, greatest = 0, wide = 0, high = 2;
+  for (int i = 0; i < 500; ++i) {
+    const auto [top, left, size] = draw_part({60, 80}, {0.08, 1}, {3. / 4, 4. / 3});
+    ASSERT_TRUE(top >= 0 && left >= 0 && top + size.height <= 60 && left + size.width <= 80);
+    const auto h = static_cast<double>(size.height), w = static_cast<double>(size.width);
+    least = std::min(least, h * w / 4800), greatest = std::max(greatest, h * w / 4800);
+    wide = std::max(wide, w / h), high = std::min(high, w / h);
+    const auto small = draw_part({3, 4}, {0.5, 0.5}, {1, 1});  // 2 x 2
+    places.emplace(small.top, small.left);
+  }
+  EXPECT_TRUE(least > 0.07 && least < 0.12 && greatest > 0.9 && greatest <= 1);
+  EXPECT_TRUE(high > 0.7 && high < 0.8 && wide > 1.28 && wide < 1.4);
+  EXPECT_EQ(places.size(), 6U);
+}
+
+TEST(Transforms, ResizedCropIsACropThatIsResized) {
+  manual_seed(8);
+  const Tensor image = randn({3, 9, 12});
+  RandomResizedCrop<> crop({4, 5}, {0.3, 0.6});
+  for (int i = 0; i < 10; ++i) {
+    const GeneratorScope draws(static_cast<uint64_t>(i));
+    const Tensor out = crop(image);
+    const GeneratorScope again(static_cast<uint64_t>(i));
+    const auto [top, left, size] = draw_part({9, 12}, {0.3, 0.6}, {3. / 4, 4. / 3});
+    const Tensor part = image.narrow(1, top, size.height).narrow(2, left, size.width);
+    EXPECT_TRUE(out.equal(Resize<>({4, 5})(part)));
+  }
+  EXPECT_EQ(RandomResizedCrop<>(7)(image).sizes(), IntArrayRef({3, 7, 7}));
+  // All of the picture, of the same size, is the picture.
+  EXPECT_TRUE(RandomResizedCrop<>({9, 12}, {1, 1}, {4. / 3, 4. / 3})(image).allclose(image));
+  expect_error<ValueError>([&] { RandomResizedCrop<>(0)(image); }, "RandomResizedCrop: size 0 x 0");
+  expect_error<ValueError>([] { RandomResizedCrop<>(4, {0.5, 0.2}); }, "scale from 0.5 to 0.2");
+  expect_error<ValueError>([] { RandomResizedCrop<>(4, {0.1, 1}, {0, 1}); }, "ratio from 0 to 1");
+  expect_error<ValueError>([] { RandomResizedCrop<>(4)(ones({3})); },
+                           "RandomResizedCrop: the data have 1");
 }
 
 TEST(Transforms, ErasesARectangleOfACopy) {
@@ -104,7 +169,11 @@ TEST(Transforms, AffineShiftsAndTurnsADot) {
 }
 
 TEST(Transforms, ResizeIsBilinear) {
-  expect_values(Resize<>({3, 2})(ramp()), {0.5, 2.5, 4.5, 6.5, 8.5, 10.5});
+  expect_values(Resize<>({3, 2}, /*antialias=*/false)(ramp()), {0.5, 2.5, 4.5, 6.5, 8.5, 10.5});
+  // Smaller pictures average over all pixels, as torchvision's: here with weights 3, 3, 1 of 7.
+  EXPECT_TRUE(Resize<>({1, 2})(ramp().narrow(1, 0, 1))
+                  .allclose(tensor({5.f / 7, 16.f / 7}).view({1, 1, 2})));
+  expect_values(Resize<>({1, 2})(ramp().narrow(1, 0, 1).to(kByte)), {1, 2});
   EXPECT_EQ(Resize<>(7)(ramp()).sizes(), IntArrayRef({1, 7, 7}));
   expect_error<ValueError>([] { Resize<>(0)(ramp()); }, "size 0 x 0");
 }
