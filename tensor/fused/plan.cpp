@@ -33,6 +33,15 @@ std::optional<size_t> folded_at_end(const Expr& expr, const Dims& from) {
   return rank - first;
 }
 
+bool can_broadcast(const Dims& a, const Dims& b) {
+  bool out = true;
+  for (size_t d = 1; d <= std::min(a.size(), b.size()); ++d) {
+    const int64_t of_a = a[a.size() - d], of_b = b[b.size() - d];
+    out &= of_a == of_b || of_a == 1 || of_b == 1;
+  }
+  return out;
+}
+
 class Planner {
  public:
   Planner(const Computation& computation, int inputs)
@@ -40,7 +49,8 @@ class Planner {
 
   Plan make() {
     for (const int output : computation_.outputs) mark(output);
-    choose_reductions();
+    do choose_reductions();
+    while (part_reductions());
     for (int stage = 0; stage <= last_stage_; ++stage) add_kernels(stage);
     for (const int output : computation_.outputs) plan_.outputs.push_back(read(output));
     return std::move(plan_);
@@ -49,6 +59,7 @@ class Planner {
  private:
   struct Facts {
     bool live = false;
+    bool alone = false;     // a reduction that fits into no kernel
     bool stored = false;    // a kernel writes it
     bool separate = false;  // no value of a kernel: a view, a product, a reduction by itself
     int stage = 0;          // the steps that have to be done before
@@ -64,17 +75,18 @@ class Planner {
 
   void choose_reductions() {
     std::optional<size_t> folded;
+    last_stage_ = 0;
     for (size_t i = 0; i < exprs_.size(); ++i) {
       const Expr& expr = computation_.exprs[i];
-      Facts& facts = exprs_[i];
+      Facts& facts = exprs_[i] = {.live = exprs_[i].live, .alone = exprs_[i].alone};
       if (!facts.live) continue;
       for (const int operand : expr.operands)
         if (operand >= 0)
           facts.stage = std::max(facts.stage, exprs_[operand].stage + exprs_[operand].separate);
       if (expr.kind == Kind::reduce) {
         const auto here = folded_at_end(expr, computation_.exprs[expr.operands[0]].sizes);
-        if (here && !folded) folded = here;
-        facts.separate = !here || here != folded;
+        if (here && !folded && !facts.alone) folded = here;
+        facts.separate = facts.alone || !here || here != folded;
       } else {
         facts.separate = expr.kind == Kind::view || expr.kind == Kind::product;
       }
@@ -86,6 +98,38 @@ class Planner {
     }
     folded_ = folded.value_or(0);
     for (const int output : computation_.outputs) exprs_[output].stored = true;
+  }
+
+  // Takes reductions out of kernels that go through other columns than theirs, as where two shapes
+  // are reduced for one value, and of those whose result would be stored for several columns.
+  // Returns whether there was one.
+  bool part_reductions() {
+    bool parted = false;
+    for (size_t i = 0; i < exprs_.size(); ++i) {
+      if (!exprs_[i].live || !exprs_[i].stored || exprs_[i].separate) continue;
+      const Dims& sizes = computation_.exprs[i].sizes;
+      Dims domain = sizes;
+      std::vector<int> reductions;
+      std::vector<bool> seen(exprs_.size());
+      bool fits = spread(static_cast<int>(i), seen, domain, reductions);
+      fits &=
+          has_columns_of(domain, sizes) || product(sizes, first_column(sizes), sizes.size()) == 1;
+      for (const int each : reductions)
+        if (!fits || !has_columns_of(domain, operand_sizes(each)))
+          exprs_[each].alone = parted = true;
+    }
+    return parted;
+  }
+  const Dims& operand_sizes(int reduction) const {
+    return computation_.exprs[computation_.exprs[reduction].operands[0]].sizes;
+  }
+  size_t first_column(const Dims& sizes) const {
+    return sizes.size() > folded_ ? sizes.size() - folded_ : 0;
+  }
+  bool has_columns_of(const Dims& domain, const Dims& sizes) const {
+    return std::equal(
+        domain.begin() + static_cast<std::ptrdiff_t>(first_column(domain)), domain.end(),
+        sizes.begin() + static_cast<std::ptrdiff_t>(first_column(sizes)), sizes.end());
   }
 
   int new_tensor(const Expr& expr) {
@@ -106,9 +150,10 @@ class Planner {
       const Facts& facts = exprs_[i];
       if (!facts.live || !facts.stored || facts.separate || facts.stage != stage) continue;
       Dims domain = computation_.exprs[i].sizes;
-      bool reduces = false;
+      std::vector<int> reductions;
       std::vector<bool> seen(exprs_.size());
-      spread(static_cast<int>(i), seen, domain, reduces);
+      spread(static_cast<int>(i), seen, domain, reductions);
+      const bool reduces = !reductions.empty();
       const auto group = std::ranges::find_if(
           groups, [&](const Group& g) { return std::ranges::equal(g.domain, domain); });
       if (group == groups.end())
@@ -131,16 +176,19 @@ class Planner {
     }
   }
 
-  // The domain that a value is computed on, and whether it is made by reductions.
-  void spread(int i, std::vector<bool>& seen, Dims& domain, bool& reduces) const {
-    if (seen[i]) return;
+  // The domain that a value is computed on, and the reductions there. False where shapes do not
+  // broadcast.
+  bool spread(int i, std::vector<bool>& seen, Dims& domain, std::vector<int>& reductions) const {
+    if (seen[i]) return true;
     seen[i] = true;
     const Expr& expr = computation_.exprs[i];
-    domain = broadcast_shapes("fuse", domain, expr.sizes);
-    if (exprs_[i].separate) return;
-    reduces |= expr.kind == Kind::reduce;
+    bool broadcast = can_broadcast(domain, expr.sizes);
+    if (broadcast) domain = broadcast_shapes("fuse", domain, expr.sizes);
+    if (exprs_[i].separate) return broadcast;
+    if (expr.kind == Kind::reduce) reductions.push_back(i);
     for (const int operand : expr.operands)
-      if (operand >= 0) spread(operand, seen, domain, reduces);
+      if (operand >= 0) broadcast &= spread(operand, seen, domain, reductions);
+    return broadcast;
   }
 
   // The stored value, or the view of one, as an input of another kernel.

@@ -279,6 +279,52 @@ TEST(FuseTest, CallsWhatItCannotFuseAndSaysWhy) {
   expect_call([](const Tensor& a) { return std::get<0>(a.sort(-1, false)); }, "sort");
 }
 
+// A reduction that goes through other columns than the rest of a kernel is computed by itself.
+TEST(FuseTest, ReducesSeveralShapesForOneValue) {
+  using Shape = std::vector<int64_t>;
+  struct Reduced {
+    const char* name;
+    std::function<Tensor(const Tensor&, const Tensor&)> f;
+    std::vector<std::pair<Shape, Shape>> sizes;
+  };
+  const std::vector<Reduced> all = {
+      {"columns and all",
+       [](const Tensor& x, const Tensor& y) { return (x * x).sum(0) + y.sum(); },
+       {{{3, 4}, {5, 6}}}},
+      {"all and all",
+       [](const Tensor& x, const Tensor& y) { return (x * x).sum() * (y * y).sum(); },
+       {{{3, 4}, {5, 6}}, {{3, 4}, {3, 1}}, {{3, 1}, {3, 4}}}},
+      {"all and each",
+       [](const Tensor& x, const Tensor& y) { return (x * x).sum() * y + 1; },
+       {{{3, 1}, {3, 4}}}},
+      {"rows",
+       [](const Tensor& x, const Tensor& y) {
+         return (x * 2).mean(-1, true) * (y * y).sum(-1, true) + y.mean(-1, true);
+       },
+       {{{3, 4}, {3, 7}}}},
+      {"reduced again",
+       [](const Tensor& x, const Tensor& y) { return ((x * x).sum(-1, true) * y).sum() - y.sum(); },
+       {{{3, 4}, {3, 1}}}},
+  };
+  manual_seed(11);
+  for (const Reduced& each : all)
+    for (const auto& [of_x, of_y] : each.sizes)
+      for (const Device device : cpu_and_cuda()) {
+        SCOPED_TRACE(testing::Message()
+                     << each.name << IntArrayRef(of_x) << IntArrayRef(of_y) << device);
+        const auto fused = fuse(each.f);
+        const Tensor x = randn(of_x, kDouble).to(device).requires_grad_(),
+                     y = randn(of_y, kDouble).to(device).requires_grad_();
+        const Tensor got = fused(x, y), expected = each.f(x, y);
+        EXPECT_EQ(fused.why_not(), "");
+        EXPECT_TRUE(got.allclose(expected, 1e-12, 1e-12)) << got << expected;
+        const Tensors by_fused = autograd::grad({got.sum()}, {x, y}),
+                      by_parts = autograd::grad({expected.sum()}, {x, y});
+        for (size_t i = 0; i < 2; ++i)
+          EXPECT_TRUE(by_fused[i].allclose(by_parts[i], 1e-12, 1e-12)) << by_fused[i];
+      }
+}
+
 // A product parts two kernels, and the backward pass reads it again.
 TEST(FuseTest, CutsAtProducts) {
   struct Cut {
