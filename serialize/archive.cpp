@@ -52,8 +52,8 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
 
 namespace {
 // torch.save writes zip archives.
-bool begins_as_zip(const std::string& path) {
-  const InputFile file(path);
+bool begins_as_zip(const std::string& operation, const std::string& path) {
+  const InputFile file(operation, path);
   char bytes[4] = {};
   if (file.size() >= sizeof bytes) file.read(0, bytes, sizeof bytes);
   return std::memcmp(bytes, "PK\3\4", sizeof bytes) == 0;
@@ -62,14 +62,15 @@ bool begins_as_zip(const std::string& path) {
 
 void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
   const Device to = device.value_or(Device(kCPU));
-  contents_ = std::make_shared<SafetensorsContents>(begins_as_zip(path) ? load_pt(path, to)
-                                                                        : load_file(path, to));
+  contents_ = std::make_shared<SafetensorsContents>(begins_as_zip(operation_, path)
+                                                        ? load_pt(path, to)
+                                                        : detail::load_file(operation_, path, to));
   source_ = path;
 }
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  check<Error>(!stream.bad(), "InputArchive::load_from: the stream cannot be read; open it again");
+  check<Error>(!stream.bad(), operation_, ": the stream cannot be read; open it again");
   load_from(bytes.data(), bytes.size(), device);
 }
 
@@ -84,7 +85,7 @@ void InputArchive::load_from(const char* data, size_t size, std::optional<Device
 
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
                              const std::function<size_t()>& size, std::optional<Device> device) {
-  const std::string name = "InputArchive::load_from";
+  const std::string& name = operation_;
   const auto read_all = [&](uint64_t position, void* bytes, size_t count) {
     const size_t got = read(position, bytes, count);
     check<Error>(got == count, name, ": ", got, " of ", count, " bytes came from position ",
@@ -174,7 +175,7 @@ void InputArchive::read_into(const std::string& key, const Tensor& tensor) {
   const std::string name = prefix_ + key;
   const auto misfit = [&](const auto&... parts) {
     loading_->misfits += "\n  " + printable(name);
-    using detail::append;
+    using gradus::detail::append;
     (append(loading_->misfits, parts), ...);
   };
   const Tensor* value = find(key);

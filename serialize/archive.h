@@ -45,6 +45,8 @@ class OutputArchive {
 class InputArchive {
  public:
   InputArchive() = default;
+  // Messages name this operation instead of load_from.
+  explicit InputArchive(std::string operation) : operation_(std::move(operation)) {}
   InputArchive(InputArchive&&) = default;
   InputArchive& operator=(InputArchive&&) = default;
 
@@ -104,6 +106,7 @@ class InputArchive {
   const Tensor* find(const std::string& key);
 
   std::shared_ptr<const SafetensorsContents> contents_ = std::make_shared<SafetensorsContents>();
+  std::string operation_ = "InputArchive::load_from";
   std::string source_ = "the archive";
   std::string prefix_;  // of the names of this level
   std::shared_ptr<Loading> loading_;

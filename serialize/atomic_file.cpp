@@ -41,12 +41,12 @@ const char* remedy(int reason) {
 }
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
-    : calls_(calls), path_(path) {
+AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls, std::string operation)
+    : calls_(calls), operation_(std::move(operation)), path_(path) {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error))) {
     path_ = fs::canonical(path, error).string();
-    check<Error>(!error, "save: ", path,
+    check<Error>(!error, operation_, ": ", path,
                  " cannot be written: it is a symbolic link: ", error.message(), "; remove it");
   }
   const fs::path folder = fs::path(path_).parent_path();
@@ -57,7 +57,7 @@ AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
     return;
   }
   check<Error>(
-      S_ISREG(older.st_mode), "save: ", path_,
+      S_ISREG(older.st_mode), operation_, ": ", path_,
       " cannot be written: it is there already, and not a regular file; choose another path");
   create(0600);
   if (fchmod(descriptor_, older.st_mode & 07777) == 0) return;
@@ -76,7 +76,8 @@ void AtomicFile::discard() {
 
 void AtomicFile::refuse(const char* what) const {
   const int reason = errno;
-  fail<Error>("save: ", path_, " ", what, ": ", std::strerror(reason), "; ", remedy(reason));
+  fail<Error>(operation_, ": ", path_, " ", what, ": ", std::strerror(reason), "; ",
+              remedy(reason));
 }
 
 void AtomicFile::create(mode_t mode) {

@@ -25,9 +25,10 @@ struct FileCalls {
 // it behind. A symbolic link stays, and the file that it points to is replaced.
 class AtomicFile {
  public:
-  // Errors: Error, which names the path and the system's reason, as all others of this class; also
-  // for a path that is a folder or a device.
-  explicit AtomicFile(const std::string& path, const FileCalls& calls = FileCalls::system);
+  // Errors: Error with the operation, the path and the system's reason, as all others of this
+  // class; also for a path that is a folder or a device.
+  explicit AtomicFile(const std::string& path, const FileCalls& calls = FileCalls::system,
+                      std::string operation = "save");
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -46,7 +47,7 @@ class AtomicFile {
   void sync_folder() const;
 
   const FileCalls& calls_;
-  std::string path_, folder_, temporary_;
+  std::string operation_, path_, folder_, temporary_;
   int descriptor_ = -1;
 };
 

@@ -149,7 +149,7 @@ std::string check_generators(const Parts& parts) {
 
 Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* optimizer,
                 const detail::RestReaders& readers, bool rng) {
-  Parts parts(load_file(path), path);
+  Parts parts(detail::load_file("load_checkpoint", path), path);
   const nn::StateDict state = module.state_dict();
   const auto names =
       optimizer != nullptr ? names_of(module, *optimizer) : std::vector<std::string>();

@@ -10,8 +10,9 @@ namespace gradus::serialize {
 
 class InputFile {
  public:
-  // Errors: Error, which names the path, where it cannot be opened or is not a regular file.
-  explicit InputFile(std::string path);
+  // Errors: Error, which names the operation and the path, where it cannot be opened or is not a
+  // regular file.
+  InputFile(std::string operation, std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -26,7 +27,7 @@ class InputFile {
   std::shared_ptr<char> map() const;
 
  private:
-  std::string path_;
+  std::string operation_, path_;
   int descriptor_;
   uint64_t size_ = 0;
 };

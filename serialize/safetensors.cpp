@@ -132,8 +132,13 @@ void save_file(const NamedTensors& tensors, const std::string& path, const Metad
 }
 
 SafetensorsContents load_file(const std::string& path, Device device, bool mmap) {
-  const InputFile file(path);
-  const std::string name = "load_file: " + path;
+  return detail::load_file("load_file", path, device, mmap);
+}
+
+SafetensorsContents detail::load_file(const std::string& operation, const std::string& path,
+                                      Device device, bool mmap) {
+  const InputFile file(operation, path);
+  const std::string name = operation + ": " + path;
   const ReadBytes read = [&](uint64_t position, void* bytes, size_t count) {
     file.read(position, bytes, count);
   };

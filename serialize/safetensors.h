@@ -33,6 +33,12 @@ void save_file(const NamedTensors& tensors, const std::string& path, const Metad
 // shortened or written in place. Tensors that are not aligned in the file are copied.
 SafetensorsContents load_file(const std::string& path, Device device = kCPU, bool mmap = false);
 
+namespace detail {
+// The same for another public function, which messages name.
+SafetensorsContents load_file(const std::string& operation, const std::string& path,
+                              Device device = kCPU, bool mmap = false);
+}  // namespace detail
+
 // The same for other places than files. `write` takes all of the bytes, or throws.
 using WriteBytes = std::function<void(const void* bytes, size_t count)>;
 void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,

@@ -63,14 +63,14 @@ void save(const Tensors& tensors, To&&... to) {
 // Reads the value that `save` wrote.
 template <class Value, class... From>
 void load(Value& value, From&&... from) {
-  serialize::InputArchive archive;
+  serialize::InputArchive archive("load");
   archive.load_from(std::forward<From>(from)...);
   archive >> value;
 }
 // Tensors are appended to the vector, as in libtorch.
 template <class... From>
 void load(Tensors& tensors, From&&... from) {
-  serialize::InputArchive archive;
+  serialize::InputArchive archive("load");
   archive.load_from(std::forward<From>(from)...);
   Tensor value;
   for (size_t i = 0; archive.try_read(std::to_string(i), value); ++i)

@@ -23,4 +23,9 @@ struct ImageDataset {
 // not belong together, or there are none.
 ImageDataset load_idx_folder(const std::string& folder, bool train = true);
 
+namespace detail {
+// The same for another public function, which messages name.
+ImageDataset load_idx_folder(const std::string& operation, const std::string& folder, bool train);
+}  // namespace detail
+
 }  // namespace gradus::data

@@ -14,7 +14,7 @@ TensorPairDataset with_channel(const ImageDataset& set) {
 }  // namespace
 
 MNIST::MNIST(const std::string& root, Mode mode)
-    : rows_(with_channel(load_idx_folder(root, mode == Mode::kTrain))),
+    : rows_(with_channel(data::detail::load_idx_folder("MNIST", root, mode == Mode::kTrain))),
       is_train_(mode == Mode::kTrain) {}
 
 Example<> MNIST::get(size_t index) { return rows_.get(index); }

@@ -114,6 +114,9 @@ TEST(Grid, BecomesAFile) {
                       "save_image: the folder");
   expect_error<Error>([&] { watch::save_svg("<svg/>", folder / "grid.png/grid.svg"); },
                       "save_svg: the folder");
+  // Nor in the place of a folder.
+  expect_error<Error>([&] { watch::save_image(images, folder.path()); }, "save_image: ");
+  expect_error<Error>([&] { watch::save_svg("<svg/>", folder.path()); }, "save_svg: ");
 }
 
 // Whether every element is closed, and how often one is opened.

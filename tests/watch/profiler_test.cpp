@@ -207,6 +207,9 @@ TEST(Profiler, MemoryTimelineFollowsWhatLives) {
     std::ostringstream text;
     text << std::ifstream(folder / "memory.json").rdbuf();
     EXPECT_NE(text.str().find("\"bytes\": [4000, 8000, 4000, 0]"), std::string::npos) << text.str();
+    expect_error<Error>([&] { prof.export_chrome_trace(folder.path()); }, "export_chrome_trace: ");
+    expect_error<Error>([&] { prof.export_memory_timeline(folder.path(), device); },
+                        "export_memory_timeline: ");
     prof.export_memory_timeline(folder / "memory.svg", device);
     const std::string svg = prof.memory_timeline(device);
     EXPECT_EQ(svg.find("<svg"), 0u);

@@ -56,7 +56,7 @@ std::string base64(std::string_view bytes) {
 void save_picture(const char* op, const std::string& path, std::string_view bytes) {
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) make_folder(op, folder.string());
-  serialize::AtomicFile file(path);
+  serialize::AtomicFile file(path, serialize::FileCalls::system, op);
   file.write(bytes.data(), bytes.size());
   file.commit();
 }

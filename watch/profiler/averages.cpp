@@ -45,8 +45,8 @@ std::string detail::table(const std::vector<std::vector<std::string>>& rows) {
   return out + rule + '\n';
 }
 
-void detail::write_file(const std::string& path, const std::string& text) {
-  serialize::AtomicFile file(path);
+void detail::write_file(const char* op, const std::string& path, const std::string& text) {
+  serialize::AtomicFile file(path, serialize::FileCalls::system, op);
   file.write(text.data(), text.size());
   file.commit();
 }

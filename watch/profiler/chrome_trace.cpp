@@ -121,7 +121,7 @@ class Trace {
 }  // namespace
 
 void profile::export_chrome_trace(const std::string& path) const {
-  detail::write_file(path, Trace(results().recording).str());
+  detail::write_file("export_chrome_trace", path, Trace(results().recording).str());
 }
 
 }  // namespace gradus::profiler

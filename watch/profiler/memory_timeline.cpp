@@ -147,7 +147,8 @@ void profile::export_memory_timeline(const std::string& path, Device device) con
     times += format("%s%.3f", i > 0 ? ", " : "", layers.times[i]);
     levels += (i > 0 ? ", " : "") + std::to_string(sum);
   }
-  detail::write_file(path, "{\"microseconds\": [" + times + "], \"bytes\": [" + levels + "]}\n");
+  detail::write_file("export_memory_timeline", path,
+                     "{\"microseconds\": [" + times + "], \"bytes\": [" + levels + "]}\n");
 }
 
 }  // namespace gradus::profiler

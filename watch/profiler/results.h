@@ -16,7 +16,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 std::string time_text(double microseconds);
 std::string shapes_text(const std::vector<std::vector<int64_t>>& shapes);
 // Replaces a file when the new one is complete.
-void write_file(const std::string& path, const std::string& text);
+void write_file(const char* op, const std::string& path, const std::string& text);
 }  // namespace detail
 
 }  // namespace gradus::profiler
