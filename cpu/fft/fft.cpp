@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/fft/lanes.h"
 #include "gradus/cpu/fft/plan.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/fft_loops.h"
@@ -18,116 +19,22 @@ namespace {
 // Lines longer than this are matrices where their length has factors for it.
 constexpr int64_t kLongLine = 2048;
 
-// A line is complex or real. A half is complex, and the other elements are its conjugates.
-enum class FftForm : uint8_t { complex, real, half };
-
-// The elements of lines in memory. Strides count numbers of T, two for a complex element.
+// Numbers of T, of any content.
 template <class T>
-struct FftLines {
-  T* data;
-  int64_t stride, imaginary;  // to the next element, and from a real part to its imaginary one
-  FftForm form;
-  Dims sizes = {}, strides = {};  // of the other dimensions
-
-  static FftLines of(const Tensor& x, int64_t dim, FftForm form) {
-    const int64_t width = form == FftForm::real ? 1 : 2;
-    FftLines out{static_cast<T*>(x.data_ptr()), x.stride(dim) * width, 1, form};
-    for (int64_t d = 0; d < x.dim(); ++d)
-      if (d != dim) out.sizes.push_back(x.size(d)), out.strides.push_back(x.stride(d) * width);
-    return out;
-  }
-  // Real numbers in turn the real and the imaginary part of an element.
-  FftLines pairs() const {
-    FftLines out = *this;
-    out.form = FftForm::complex, out.stride = 2 * stride, out.imaginary = stride;
-    return out;
-  }
-  T* line(int64_t i) const {
-    int64_t at = 0;
-    for (size_t d = sizes.size(); d-- > 0; i /= sizes[d]) at += i % sizes[d] * strides[d];
-    return data + at;
-  }
-};
-
-// The lanes of a block: where the line of each begins. The elements of a lane are first + j step.
-template <class T>
-struct FftLanes {
-  std::vector<T*> lines;
-  std::vector<int64_t> first;
-  int64_t step = 1;
-};
-
-// f(a constant) for the form, so that loops over elements do not ask for it.
-template <class F>
-void with_form(FftForm form, const F& f) {
-  if (form == FftForm::complex) return f(std::integral_constant<FftForm, FftForm::complex>());
-  if (form == FftForm::real) return f(std::integral_constant<FftForm, FftForm::real>());
-  f(std::integral_constant<FftForm, FftForm::half>());
-}
-
-// f(lane, first element, last element) for all of `count` elements. Some neighbours of a lane come
-// at once, which share a line of the cache: lanes are often a power of two apart and fight for its
-// places. Where lanes are neighbours themselves, an element of each comes after the other.
-template <class T, class F>
-void each_of_lanes(const FftLanes<T>& lanes, int64_t count, const F& f) {
-  const int64_t neighbours = lanes.step == 1 ? 8 : 1,
-                width = static_cast<int64_t>(lanes.lines.size());
-  for (int64_t first = 0; first < count; first += neighbours)
-    for (int64_t q = 0; q < width; ++q) f(q, first, std::min(first + neighbours, count));
-}
-
-template <class T>
-void load_lanes(const FftLines<T>& from, const FftLanes<T>& lanes, int64_t n, int64_t count,
-                std::array<T*, 2> z) {
-  const int64_t width = static_cast<int64_t>(lanes.lines.size()), step = lanes.step,
-                stride = from.stride, imaginary = from.imaginary;
-  with_form(from.form, [&](auto form) {
-    each_of_lanes(lanes, count, [&](int64_t q, int64_t j, int64_t last) {
-      const T* const line = lanes.lines[q];
-      T *re = z[0] + j * width + q, *im = z[1] + j * width + q;
-      for (int64_t i = lanes.first[q] + j * step; j < last; ++j, i += step) {
-        const bool second = form == FftForm::half && 2 * i > n;
-        const T* const at = line + (second ? n - i : i) * stride;
-        *re = at[0];
-        if (form == FftForm::real || (form == FftForm::half && (i == 0 || 2 * i == n)))
-          *im = 0;
-        else
-          *im = second ? -at[imaginary] : at[imaginary];
-        re += width, im += width;
-      }
-    });
-  });
-}
-template <class T>
-void store_lanes(const FftLines<T>& to, const FftLanes<T>& lanes, int64_t n, int64_t count, T scale,
-                 std::array<T*, 2> z) {
-  const int64_t width = static_cast<int64_t>(lanes.lines.size()), step = lanes.step,
-                stride = to.stride, imaginary = to.imaginary;
-  with_form(to.form, [&](auto form) {
-    each_of_lanes(lanes, count, [&](int64_t q, int64_t j, int64_t last) {
-      T* const line = lanes.lines[q];
-      const T *re = z[0] + j * width + q, *im = z[1] + j * width + q;
-      for (int64_t i = lanes.first[q] + j * step; j < last; ++j, i += step) {
-        if (form == FftForm::half && 2 * i > n) return;
-        T* const at = line + i * stride;
-        at[0] = *re * scale;
-        if (form != FftForm::real) at[imaginary] = *im * scale;
-        re += width, im += width;
-      }
-    });
-  });
+Tensor fft_room(int64_t rows, int64_t columns) {
+  return raw::empty({rows, columns}, sizeof(T) == 4 ? kFloat : kDouble, kCPU, "fft");
 }
 
 // A block of lines and two pairs of arrays for its lanes, one element longer than the plan asks.
 template <class T>
 struct FftBlock {
   FftBlock(const FftPlan<T>& plan, int64_t lanes)
-      : memory(new T[static_cast<size_t>(4 * (plan.room() + 1) * lanes)]) {
-    T* const at = memory.get();
-    const int64_t size = (plan.room() + 1) * lanes;
+      : memory(fft_room<T>(4, (plan.room() + 1) * lanes)) {
+    T* const at = static_cast<T*>(memory.data_ptr());
+    const int64_t size = memory.size(1);
     z = {at, at + size}, other = {at + 2 * size, at + 3 * size};
   }
-  std::unique_ptr<T[]> memory;
+  Tensor memory;
   std::array<T*, 2> z, other;
   int64_t first = 0, count = 0;
 };
@@ -180,21 +87,24 @@ class FftPass {
         length_ > kLongLine ? fft_split(length_) : std::array<int64_t, 2>{0, 0};
     if (rows > 0) return long_lines(lines, rows, columns);
     const auto plan = fft_plan<T>(length_);
+    const int64_t half = n_ / 2 + 1;
     each_block(
         *plan, lines,
-        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
-          take(lanes, block, [&](int64_t i) { return from_.line(i); });
-          load_lanes(from_, lanes, n_, length_ + (joins_ ? 1 : 0), turned(block.z));
+        [&](FftBlock<T>& block) {
+          const FftLanes<T> lanes = lanes_of(from_, block);
+          const auto z = turned(block.z);
+          const int64_t wanted = length_ + (joins_ ? 1 : 0);
+          load_lanes(lanes, from_.form, from_.form == FftForm::half ? half : wanted, z);
+          if (from_.form == FftForm::half) mirror_lanes(block.count, n_, wanted, z);
           if (joins_) ends(*plan, block);
         },
-        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
+        [&](FftBlock<T>& block) {
           if (splits_) {
             for (T* part : block.z)
               std::copy(part, part + block.count, part + length_ * block.count);
             ends(*plan, block);
           }
-          take(lanes, block, [&](int64_t i) { return to_.line(i); });
-          store_lanes(to_, lanes, n_, length_ + (splits_ ? 1 : 0), scale_, turned(block.z));
+          store(lanes_of(to_, block), block, to_.form == FftForm::half ? half : length_);
         });
   }
 
@@ -202,34 +112,38 @@ class FftPass {
   // Loads lines block by block, transforms them and stores them.
   template <class Load, class Store>
   static void each_block(const FftPlan<T>& plan, int64_t lines, Load load, Store store) {
-    constexpr int64_t kFewElements = 4096;
-    const int64_t width = lanes_for(plan, lines);
-    parallel_for(0, divide_up(lines, width),
-                 std::max<int64_t>(1, kFewElements / (width * plan.room())),
-                 [&](int64_t first, int64_t last) {
-                   FftBlock<T> block(plan, width);
-                   FftLanes<T> lanes;
-                   for (int64_t i = first; i < last; ++i) {
-                     block.first = i * width, block.count = std::min(width, lines - block.first);
-                     load(block, lanes);
-                     plan.run(block.count, block.z, block.other);
-                     store(block, lanes);
-                   }
-                 });
+    constexpr int64_t kFewElements = 4096, kChunks = 8;
+    const int64_t width = lanes_for(plan, lines), blocks = divide_up(lines, width);
+    parallel_for(
+        0, blocks,
+        std::max(divide_up(kFewElements, width * plan.room()), blocks / (kChunks * thread_count())),
+        [&](int64_t first, int64_t last) {
+          FftBlock<T> block(plan, width);
+          for (int64_t i = first; i < last; ++i) {
+            block.first = i * width, block.count = std::min(width, lines - block.first);
+            load(block);
+            plan.run(block.count, block.z, block.other);
+            store(block);
+          }
+        });
   }
   // The lanes of a block of lines, or of elements first + j step of one line.
-  template <class Line>
-  static void take(FftLanes<T>& lanes, const FftBlock<T>& block, Line line) {
-    lanes.lines.clear();
-    for (int64_t i = block.first; i < block.first + block.count; ++i)
-      lanes.lines.push_back(line(i));
-    lanes.first.assign(lanes.lines.size(), 0);
+  static FftLanes<T> lanes_of(const FftLines<T>& lines, const FftBlock<T>& block) {
+    return {lines.lines(block.first, block.count), lines.stride, lines.imaginary};
   }
-  static void take(FftLanes<T>& lanes, const FftBlock<T>& block, T* line, int64_t step) {
-    lanes.lines.assign(static_cast<size_t>(block.count), line);
-    lanes.first.resize(static_cast<size_t>(block.count));
-    std::iota(lanes.first.begin(), lanes.first.end(), block.first);
-    lanes.step = step;
+  static FftLanes<T> lanes_of(const FftLines<T>& lines, T* line, int64_t step,
+                              const FftBlock<T>& block) {
+    FftLanes<T> out{{}, step * lines.stride, lines.imaginary};
+    for (int64_t i = block.first; i < block.first + block.count; ++i)
+      out.first.push_back(line + i * lines.stride);
+    return out;
+  }
+  // Elements of the block from element `first` on.
+  void store(const FftLanes<T>& lanes, const FftBlock<T>& block, int64_t count,
+             int64_t first = 0) const {
+    const auto [re, im] = turned(block.z);
+    const int64_t at = first * block.count;
+    store_lanes(lanes, to_.form, block.count, count, scale_, {re + at, im + at});
   }
   // A transform whose parts are exchanged is the inverse one.
   std::array<T*, 2> turned(const std::array<T*, 2>& z) const {
@@ -271,20 +185,17 @@ class FftPass {
   void long_lines(int64_t lines, int64_t rows, int64_t columns) const {
     const RootTable roots(length_), of_ends(splits_ || joins_ ? n_ : 1);
     const auto by_rows = fft_plan<T>(rows), by_columns = fft_plan<T>(columns);
-    const auto room = [&](int64_t count) {
-      return raw::empty({2, count}, sizeof(T) == 4 ? kFloat : kDouble, kCPU, "fft");
-    };
+    const bool half = from_.form == FftForm::half;
+    const std::vector<T*> inputs = from_.lines(0, lines), outputs = to_.lines(0, lines);
     const auto each = [&](int64_t first, int64_t last) {
-      const Tensor matrix = room(length_), spectrum = joins_ ? room(length_ + 1) : Tensor();
+      const Tensor matrix = fft_room<T>(2, length_),
+                   spectrum = half ? fft_room<T>(2, n_ - (joins_ ? length_ - 1 : 0)) : Tensor();
       T* const re = static_cast<T*>(matrix.data_ptr());
       for (int64_t i = first; i < last; ++i) {
-        if (joins_) {
-          const FftLines<T> joined = join(from_.line(i), spectrum, of_ends);
-          transform_columns(joined, joined.data, *by_rows, columns, roots, {re, re + length_});
-        } else {
-          transform_columns(from_, from_.line(i), *by_rows, columns, roots, {re, re + length_});
-        }
-        T* const to = to_.line(i);
+        const FftLines<T> line = half ? whole(inputs[i], spectrum, of_ends) : from_;
+        transform_columns(line, half ? line.data : inputs[i], *by_rows, columns, roots,
+                          {re, re + length_});
+        T* const to = outputs[i];
         transform_rows(to, *by_columns, rows, {re, re + length_});
         if (!splits_) continue;
         T* const end = to + length_ * to_.stride;
@@ -298,15 +209,20 @@ class FftPass {
       parallel_for(0, lines, divide_up(lines, thread_count()), each);
   }
 
-  // The spectrum of a line as the numbers whose transform has pairs of real numbers.
-  FftLines<T> join(T* line, const Tensor& spectrum, const RootTable& roots) const {
+  // All elements of a half, or the numbers whose transform has pairs of real numbers.
+  FftLines<T> whole(const T* line, const Tensor& room, const RootTable& roots) const {
     constexpr int64_t kFewElements = 4096;
-    T *const re = static_cast<T*>(spectrum.data_ptr()), *const im = re + length_ + 1;
-    parallel_for(0, length_ + 1, kFewElements, [&](int64_t first, int64_t last) {
-      load_lanes(from_, {{line}, {first}, 1}, n_, last - first, {re + first, im + first});
+    const int64_t count = room.size(1);
+    T *const re = static_cast<T*>(room.data_ptr()), *const im = re + count;
+    parallel_for(0, count, kFewElements, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const bool second = 2 * i > n_, is_real = i == 0 || 2 * i == n_;
+        const T* const at = line + (second ? n_ - i : i) * from_.stride;
+        re[i] = at[0], im[i] = is_real ? T(0) : second ? -at[1] : at[1];
+      }
     });
-    ends(re, im, 1, roots);
-    return {re, 1, length_ + 1, FftForm::complex};
+    if (joins_) ends(re, im, 1, roots);
+    return {re, 1, count, FftForm::complex};
   }
 
   // Element j of the line is (j / columns, j % columns) of a matrix.
@@ -314,11 +230,11 @@ class FftPass {
                          const RootTable& roots, std::array<T*, 2> matrix) const {
     each_block(
         plan, columns,
-        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
-          take(lanes, block, line, columns);
-          load_lanes(from, lanes, n_, plan.length(), turned(block.z));
+        [&](FftBlock<T>& block) {
+          load_lanes(lanes_of(from, line, columns, block), from.form, plan.length(),
+                     turned(block.z));
         },
-        [&](FftBlock<T>& block, FftLanes<T>&) {
+        [&](FftBlock<T>& block) {
           for (int64_t k = 0; k < plan.length(); ++k)
             for (int64_t q = 0; q < block.count; ++q) {
               const auto [c, s] = roots.at(k * (block.first + q));
@@ -336,15 +252,22 @@ class FftPass {
     const int64_t columns = plan.length();
     each_block(
         plan, rows,
-        [&](FftBlock<T>& block, FftLanes<T>&) {
-          for (size_t part = 0; part < 2; ++part)
-            for (int64_t q = 0; q < block.count; ++q)
-              for (int64_t j = 0; j < columns; ++j)
-                block.z[part][j * block.count + q] = matrix[part][(block.first + q) * columns + j];
+        [&](FftBlock<T>& block) {
+          const FftLines<T> from{matrix[0],        1,      matrix[1] - matrix[0],
+                                 FftForm::complex, {rows}, {columns}};
+          load_lanes(lanes_of(from, block), from.form, columns, block.z);
         },
-        [&](FftBlock<T>& block, FftLanes<T>& lanes) {
-          take(lanes, block, line, rows);
-          store_lanes(to_, lanes, n_, columns, scale_, turned(block.z));
+        [&](FftBlock<T>& block) {
+          FftLanes<T> lanes = lanes_of(to_, line, rows, block);
+          if (to_.form != FftForm::half || splits_) return store(lanes, block, columns);
+          // Of the element behind those up to n / 2 that all lanes have, some lanes have one.
+          const int64_t left = n_ / 2 + rows - block.first,
+                        common = std::max<int64_t>(0, (left - block.count + 1) / rows);
+          store(lanes, block, common);
+          lanes.first.resize(static_cast<size_t>(
+              std::clamp<int64_t>(left - rows * (common + 1) + 1, 0, block.count)));
+          for (T*& first : lanes.first) first += common * lanes.step;
+          store(lanes, block, 1, common);
         });
   }
 

@@ -62,6 +62,51 @@ TEST(Fft, IsItsDefinitionForEveryLength) {
     }
 }
 
+// A tensor of x's numbers with other strides: of x.t(), of every second column, of a wider tensor.
+std::vector<Tensor> layouts(const Tensor& x) {
+  const int64_t rows = x.size(0), columns = x.size(1);
+  const Tensor wide = zeros({rows, 2 * columns + 1}, x.dtype());
+  const Tensor spread = wide.slice(1, 0, 2 * columns, 2), part = wide.narrow(1, columns, columns);
+  std::vector<Tensor> out = {x, x.t().contiguous().t()};
+  for (const Tensor& view : {spread, part}) {
+    out.push_back(
+        empty_strided({rows, columns}, {view.stride(0), view.stride(1)}, TensorOptions(x.dtype())));
+    out.back().copy_(x);
+  }
+  return out;
+}
+
+// Lines fill vectors side by side, and some are left over; so are elements of a line.
+TEST(Fft, IsItsDefinitionForManyLinesInAnyLayout) {
+  manual_seed(5);
+  for (const int64_t lines : {5, 16, 37})
+    for (int64_t n : lengths()) {
+      if (n > 251 || (n > 64 && lines < 37)) continue;
+      SCOPED_TRACE(n);
+      const Tensor z = randn({lines, n}, kComplexDouble), x = randn({lines, n}, kDouble);
+      const Tensor of_z = by_definition(z), of_x = by_definition(x.to(kComplexDouble));
+      const Tensor half = of_x.narrow(1, 0, n / 2 + 1);
+      for (const bool wide : {true, false}) {
+        const double most =
+            (wide ? 4e-14 : 2e-6) * std::sqrt(1 + std::log2(static_cast<double>(n)));
+        const auto complexes = wide ? kComplexDouble : kComplexFloat;
+        for (const Tensor& in : layouts(z.to(complexes))) {
+          EXPECT_LE(difference(fft::fft(in), of_z), most);
+          EXPECT_LE(difference(fft::ifft(in.conj()), of_z.conj() / n), most);
+        }
+        for (const Tensor& in : layouts(x.to(wide ? kDouble : kFloat)))
+          EXPECT_LE(difference(fft::rfft(in), half), most);
+        for (const Tensor& in : layouts(half.to(complexes)))
+          EXPECT_LE(difference(fft::irfft(in, n), x), most);
+        // Along the first dimension of what is stored by rows.
+        EXPECT_LE(
+            difference(fft::rfft(x.t().contiguous().to(wide ? kDouble : kFloat), {}, 0).t(), half),
+            most);
+        EXPECT_LE(difference(fft::irfft(half.t().contiguous().to(complexes), n, 0).t(), x), most);
+      }
+    }
+}
+
 // Long lines: with factors of all kinds, and a prime. Some elements by the definition, all by a
 // round trip.
 TEST(Fft, TransformsLongLines) {
