@@ -42,7 +42,7 @@ struct FftBlock {
 // Lanes of a block: whole vectors that stay in the cache.
 template <class T>
 int64_t lanes_for(const FftPlan<T>& plan, int64_t lines) {
-  constexpr int64_t kVector = 64 / sizeof(T), kElements = 4096;
+  constexpr int64_t kVector = 64 / sizeof(T), kElements = 1024;
   const int64_t most = std::clamp<int64_t>(kElements / plan.room(), 1, 256);
   return std::min(lines, most >= kVector                ? most / kVector * kVector
                          : plan.room() <= kLongLine * 4 ? kVector
