@@ -6,6 +6,7 @@
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/openblas.h"
+#include "gradus/cpu/ops/small_factors.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/base/error.h"
 
@@ -114,6 +115,10 @@ template <class T>
 void cholesky(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x,
               int64_t i) {
   const Batch<T> a(x[0]);
+  if (a.rows <= kSmallFactors && !form.upper) {
+    static_cast<int*>(x[1].data_ptr())[i] = small_cholesky<T>(a.rows, a.at(i));
+    return;
+  }
   Integer info = 0;
   lapack.potrf(form.upper ? "U" : "L", &a.rows, a.at(i), &a.rows, &info, 1);
   static_cast<int*>(x[1].data_ptr())[i] = static_cast<int>(info);
@@ -123,6 +128,10 @@ template <class T>
 void lu(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
   const Batch<T> a(x[0]);
   const Batch<int> pivots(x[1]);
+  if (std::max(a.rows, a.columns) <= kSmallFactors) {
+    static_cast<int*>(x[2].data_ptr())[i] = small_lu<T>(a.rows, a.columns, a.at(i), pivots.at(i));
+    return;
+  }
   std::vector<Integer> places(static_cast<size_t>(pivots.rows));
   Integer info = 0;
   lapack.getrf(&a.rows, &a.columns, a.at(i), &a.rows, places.data(), &info);
@@ -153,6 +162,9 @@ void triangular_solve(const Lapack<T>& lapack, const FactorizationForm& form, Ar
 template <class T>
 void qr(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
   const Batch<T> a(x[0]), tau(x[1]);
+  if constexpr (std::is_same_v<T, float>)
+    if (std::max(a.rows, a.columns) <= kSmallFactors)
+      return small_qr(a.rows, a.columns, a.at(i), tau.at(i));
   Integer info = 0;
   T asked = 0;
   lapack.geqrf(&a.rows, &a.columns, a.at(i), &a.rows, tau.at(i), &asked, &kAsk, &info);
@@ -164,6 +176,8 @@ void qr(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
 template <class T>
 void householder(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
   const Batch<T> a(x[0]), tau(x[1]);
+  if (std::max(a.rows, a.columns) <= kSmallFactors)
+    return small_householder<T>(a.rows, a.columns, tau.rows, a.at(i), tau.at(i));
   Integer info = 0;
   T asked = 0;
   lapack.orgqr(&a.rows, &a.columns, &tau.rows, a.at(i), &a.rows, tau.at(i), &asked, &kAsk, &info);

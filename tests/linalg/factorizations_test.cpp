@@ -29,6 +29,32 @@ TEST(Factorizations, QrIsReducedCompleteOrR) {
   });
 }
 
+// Matrices of up to 16 rows are factored without LAPACK: their squares and inverses stay in range.
+TEST(Factorizations, TakeSmallMatricesOfAnyMagnitude) {
+  manual_seed(3);
+  for (const int64_t n : {2, 7, 12, 16})
+    for (const double scale : {1e-44, 1e-38, 1e-30, 1.0, 1e30, 1e37}) {
+      SCOPED_TRACE(std::to_string(n) + " times " + std::to_string(std::log10(scale)));
+      const Tensor x = randn({3, n, n}, kDouble), a = (x * scale).to(kFloat);
+      const auto [q, r] = linalg_qr(a);
+      EXPECT_LT(orthogonality(wide(q), kFloat), 30);
+      // What denormal numbers lose is no more than a few of them.
+      const double lost = 1e-45 * static_cast<double>(4 * n * n) / scale;
+      const auto close = [&](const Tensor& product) {
+        return (product / scale - wide(a) / scale).abs().max().item<double>() < 1e-5 + lost;
+      };
+      EXPECT_TRUE(close(wide(q).matmul(wide(r))));
+      const auto [p, l, u] = linalg_lu(a);
+      EXPECT_LE(wide(l).abs().max().item<double>(), 1);
+      EXPECT_TRUE(close(wide(p).matmul(wide(l)).matmul(wide(u))));
+      const Tensor positive =
+          ((x.matmul(x.mT()) / static_cast<double>(n) + eye(n, kDouble)) * scale).to(kFloat);
+      const Tensor root = wide(linalg_cholesky(positive));
+      EXPECT_LT(((root.matmul(root.mT()) - wide(positive)) / scale).abs().max().item<double>(),
+                1e-4 + lost);
+    }
+}
+
 TEST(Factorizations, LuHasItsRowsExchanged) {
   each_matrix([](const Tensor& a, const std::string&) {
     const auto [p, l, u] = linalg_lu(a);

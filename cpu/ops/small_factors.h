@@ -1,0 +1,108 @@
+// Factors of small matrices by columns, for which a call of LAPACK takes longer than its work.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace gradus::cpu {
+
+// Rows and columns of the largest small matrix.
+inline constexpr int64_t kSmallFactors = 16;
+
+// As LAPACK's potrf: a lower triangle becomes L. Returns the one-based place of the first pivot
+// that is not positive, before which columns are done, or 0.
+template <class T>
+int small_cholesky(int64_t n, T* a) {
+  for (int64_t k = 0; k < n; ++k) {
+    T* const column = a + k * n;
+    if (!(column[k] > 0)) return static_cast<int>(k + 1);
+    column[k] = std::sqrt(column[k]);
+    const T scale = 1 / column[k];
+    for (int64_t i = k + 1; i < n; ++i) column[i] *= scale;
+    for (int64_t j = k + 1; j < n; ++j)
+      for (int64_t i = j; i < n; ++i) a[j * n + i] -= column[i] * column[j];
+  }
+  return 0;
+}
+
+// As LAPACK's getrf: a becomes L and U, with one-based pivots. Returns the one-based place of the
+// first pivot that is zero, or 0.
+template <class T>
+int small_lu(int64_t rows, int64_t columns, T* a, int* pivots) {
+  int info = 0;
+  for (int64_t k = 0; k < std::min(rows, columns); ++k) {
+    T* const column = a + k * rows;
+    int64_t pivot = k;
+    T largest = std::abs(column[k]);
+    for (int64_t i = k + 1; i < rows; ++i) {
+      const bool larger = std::abs(column[i]) > largest;
+      largest = larger ? std::abs(column[i]) : largest, pivot = larger ? i : pivot;
+    }
+    pivots[k] = static_cast<int>(pivot + 1);
+    if (column[pivot] == 0) {
+      info = info ? info : static_cast<int>(k + 1);
+    } else {
+      if (pivot != k)
+        for (int64_t j = 0; j < columns; ++j) std::swap(a[j * rows + k], a[j * rows + pivot]);
+      // The inverse of a tiny pivot overflows.
+      const bool tiny = largest < std::numeric_limits<T>::min();
+      const T inverse = 1 / column[k];
+      for (int64_t i = k + 1; i < rows; ++i)
+        column[i] = tiny ? column[i] / column[k] : column[i] * inverse;
+    }
+    for (int64_t j = k + 1; j < columns; ++j) {
+      const T factor = a[j * rows + k];
+      for (int64_t i = k + 1; i < rows; ++i) a[j * rows + i] -= column[i] * factor;
+    }
+  }
+  return info;
+}
+
+// Columns of `rows` elements times I - tau v v', where v is one and then the elements of `tail`.
+template <class T>
+void reflect(int64_t rows, int64_t columns, int64_t stride, const T* tail, T tau, T* a) {
+  for (int64_t j = 0; j < columns; ++j, a += stride) {
+    T sum = a[0];
+    for (int64_t i = 1; i < rows; ++i) sum += tail[i - 1] * a[i];
+    sum *= tau;
+    a[0] -= sum;
+    for (int64_t i = 1; i < rows; ++i) a[i] -= tail[i - 1] * sum;
+  }
+}
+
+// As LAPACK's geqrf: a becomes R and the tails of reflections. These are computed in double, in
+// which squares of floats neither overflow nor vanish.
+inline void small_qr(int64_t rows, int64_t columns, float* a, float* tau) {
+  for (int64_t k = 0; k < std::min(rows, columns); ++k) {
+    float* const at = a + k * rows + k;
+    double squares = 0;
+    for (int64_t i = 1; i < rows - k; ++i) squares += std::pow(static_cast<double>(at[i]), 2);
+    tau[k] = 0;
+    if (squares == 0) continue;
+    const double first = static_cast<double>(at[0]),
+                 beta = -std::copysign(std::sqrt(first * first + squares), first),
+                 scale = 1 / (first - beta);
+    for (int64_t i = 1; i < rows - k; ++i)
+      at[i] = static_cast<float>(static_cast<double>(at[i]) * scale);
+    at[0] = static_cast<float>(beta), tau[k] = static_cast<float>((beta - first) / beta);
+    reflect(rows - k, columns - k - 1, rows, at + 1, tau[k], at + rows);
+  }
+}
+
+// As LAPACK's orgqr: the first `columns` columns of the product of `count` reflections.
+template <class T>
+void small_householder(int64_t rows, int64_t columns, int64_t count, T* a, const T* tau) {
+  for (int64_t k = columns; k-- > 0;) {
+    T *const column = a + k * rows, *const at = column + k;
+    const T factor = k < count ? tau[k] : T(0);
+    if (k < count) reflect(rows - k, columns - k - 1, rows, at + 1, factor, at + rows);
+    for (int64_t i = 1; i < rows - k; ++i) at[i] = k < count ? at[i] * -factor : T(0);
+    at[0] = 1 - factor;
+    std::fill(column, at, T(0));
+  }
+}
+
+}  // namespace gradus::cpu
