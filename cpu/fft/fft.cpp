@@ -3,7 +3,6 @@
 // transformed as half as many complex ones, whose two ends give the spectrum.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/fft/lanes.h"

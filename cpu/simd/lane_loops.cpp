@@ -15,20 +15,22 @@ inline constexpr int kNumbers = GRADUS_VECTOR / sizeof(T);
 template <class T>
 inline constexpr int kSixteenBytes = 16 / sizeof(T);
 
+// A vector, and one anywhere in memory.
 template <class T>
 struct LaneVector {
-  typedef T Type __attribute__((vector_size(GRADUS_VECTOR), aligned(sizeof(T)), may_alias));
+  typedef T Type __attribute__((vector_size(GRADUS_VECTOR)));
+  typedef T InMemory __attribute__((vector_size(GRADUS_VECTOR), aligned(sizeof(T)), may_alias));
 };
 template <class T>
 using Numbers = typename LaneVector<T>::Type;
 
 template <class T>
-inline Numbers<T>& numbers(T* at) {
-  return *reinterpret_cast<Numbers<T>*>(at);
+inline auto& numbers(T* at) {
+  return *reinterpret_cast<typename LaneVector<T>::InMemory*>(at);
 }
 template <class T>
-inline const Numbers<T>& numbers(const T* at) {
-  return *reinterpret_cast<const Numbers<T>*>(at);
+inline const auto& numbers(const T* at) {
+  return *reinterpret_cast<const typename LaneVector<T>::InMemory*>(at);
 }
 
 // Numbers of x and y in turn: of the lower half of each S of them, and of the upper half.
