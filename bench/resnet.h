@@ -13,21 +13,33 @@ inline nn::Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t s
       nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
+// relu(norm(x) + identity). Gradus' model calls the function that makes one operation of it, as
+// PyTorch's compiler does.
+template <class Norm>
+Tensor add_relu(Norm& norm, const Tensor& x, const Tensor& identity) {
+  if constexpr (requires { norm->forward_add_relu(x, identity); })
+    return norm->forward_add_relu(x, identity);
+  else
+    return library::relu(norm->forward(x) + identity);
+}
+
 // Two convolutions, and the shortcut around them.
 struct ResidualBlock : nn::Module {
   ResidualBlock(int64_t in, int64_t out, int64_t stride)
       : inner(register_module(
             "inner", nn::Sequential(convolution(in, out, 3, stride), nn::BatchNorm2d(out),
-                                    nn::ReLU(nn::ReLUOptions(true)), convolution(out, out, 3, 1),
-                                    nn::BatchNorm2d(out)))) {
+                                    nn::ReLU(nn::ReLUOptions(true)), convolution(out, out, 3, 1)))),
+        norm(register_module("norm", nn::BatchNorm2d(out))) {
     if (stride != 1 || in != out)
       shortcut = register_module(
           "shortcut", nn::Sequential(convolution(in, out, 1, stride), nn::BatchNorm2d(out)));
   }
   Tensor forward(const Tensor& x) {
-    return library::relu(inner->forward(x) + (shortcut ? shortcut->forward(x) : x));
+    return add_relu(norm, inner->forward(x), shortcut ? shortcut->forward(x) : x);
   }
-  nn::Sequential inner, shortcut{nullptr};
+  nn::Sequential inner;
+  nn::BatchNorm2d norm;
+  nn::Sequential shortcut{nullptr};
 };
 
 // Images (N, 3, 32, 32) to scores (N, classes).
@@ -59,15 +71,18 @@ struct Bottleneck : nn::Module {
             nn::Sequential(convolution(in, width, 1, 1), nn::BatchNorm2d(width),
                            nn::ReLU(nn::ReLUOptions(true)), convolution(width, width, 3, stride),
                            nn::BatchNorm2d(width), nn::ReLU(nn::ReLUOptions(true)),
-                           convolution(width, 4 * width, 1, 1), nn::BatchNorm2d(4 * width)))) {
+                           convolution(width, 4 * width, 1, 1)))),
+        norm(register_module("norm", nn::BatchNorm2d(4 * width))) {
     if (stride != 1 || in != 4 * width)
       shortcut = register_module("shortcut", nn::Sequential(convolution(in, 4 * width, 1, stride),
                                                             nn::BatchNorm2d(4 * width)));
   }
   Tensor forward(const Tensor& x) {
-    return library::relu(inner->forward(x) + (shortcut ? shortcut->forward(x) : x));
+    return add_relu(norm, inner->forward(x), shortcut ? shortcut->forward(x) : x);
   }
-  nn::Sequential inner, shortcut{nullptr};
+  nn::Sequential inner;
+  nn::BatchNorm2d norm;
+  nn::Sequential shortcut{nullptr};
 };
 
 // Images (N, 3, 224, 224) to scores (N, classes).

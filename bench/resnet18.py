@@ -7,13 +7,14 @@ class ResidualBlock(nn.Module):
     def __init__(self, of, to, stride):
         super().__init__()
         self.inner = nn.Sequential(nn.Conv2d(of, to, 3, stride, 1, bias=False), nn.BatchNorm2d(to), nn.ReLU(True),
-                                   nn.Conv2d(to, to, 3, 1, 1, bias=False), nn.BatchNorm2d(to))
+                                   nn.Conv2d(to, to, 3, 1, 1, bias=False))
+        self.norm = nn.BatchNorm2d(to)
         self.shortcut = nn.Identity()
         if stride != 1 or of != to:
             self.shortcut = nn.Sequential(nn.Conv2d(of, to, 1, stride, bias=False), nn.BatchNorm2d(to))
 
     def forward(self, x):
-        return torch.relu(self.inner(x) + self.shortcut(x))
+        return torch.relu(self.norm(self.inner(x)) + self.shortcut(x))
 
 
 class ResNet18(nn.Module):
@@ -37,13 +38,14 @@ class Bottleneck(nn.Module):
         to = 4 * width
         self.inner = nn.Sequential(nn.Conv2d(of, width, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(True),
                                    nn.Conv2d(width, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width),
-                                   nn.ReLU(True), nn.Conv2d(width, to, 1, bias=False), nn.BatchNorm2d(to))
+                                   nn.ReLU(True), nn.Conv2d(width, to, 1, bias=False))
+        self.norm = nn.BatchNorm2d(to)
         self.shortcut = nn.Identity()
         if stride != 1 or of != to:
             self.shortcut = nn.Sequential(nn.Conv2d(of, to, 1, stride, bias=False), nn.BatchNorm2d(to))
 
     def forward(self, x):
-        return torch.relu(self.inner(x) + self.shortcut(x))
+        return torch.relu(self.norm(self.inner(x)) + self.shortcut(x))
 
 
 class ResNet50(nn.Module):

@@ -24,8 +24,8 @@ struct ResidualImpl : nn::Module {
           "shortcut", nn::Sequential(convolution(in, out, 1, stride), nn::BatchNorm2d(out)));
   }
   Tensor forward(const Tensor& x) {
-    const Tensor y = norm2(conv2(norm1(conv1(x)).relu()));
-    return (y + (shortcut ? shortcut->forward(x) : x)).relu();
+    const Tensor y = conv2(norm1(conv1(x)).relu());
+    return norm2->forward_add_relu(y, shortcut ? shortcut->forward(x) : x);
   }
 
   nn::Conv2d conv1;

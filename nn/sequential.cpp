@@ -38,7 +38,7 @@ size_t SequentialImpl::feed(size_t i, AnyValue& value) const {
     return typeid(next) == typeid(ReLUImpl) && !next.is_watched();
   };
   const auto with_relu = [&](auto& norm) {
-    *x = Module::with_path(norm, [&] { return norm.forward_of(*x, true); });
+    *x = Module::with_path(norm, [&] { return norm.forward_of(*x, AfterNorm::relu); });
   };
   if (x && i + 1 < size() && is_relu(*modules_[i + 1].ptr()) && module.is_training() &&
       !module.is_watched() &&

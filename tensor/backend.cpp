@@ -173,19 +173,24 @@ void Backend::batch_statistics(const NormalizedRows& rows, double eps, double mo
   map(UnaryOp::rsqrt, raw::zip(BinaryOp::add, variance, Scalar(eps)), rstd);
 }
 
-void Backend::batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x,
-                              const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                              const Tensor& rstd, const Tensor& out) {
+void Backend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+                              const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                              const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   normalize(rows, 0, x, weight, bias, mean, rstd, out);
-  if (relu) map(UnaryOp::relu, out, out);
+  if (after == AfterNorm::add_relu) zip(BinaryOp::add, out, identity, out);
+  if (after != AfterNorm::nothing) map(UnaryOp::relu, out, out);
 }
 
-void Backend::batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+void Backend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
                                     const Tensor& x, const Tensor& y, const Tensor& weight,
                                     const Tensor&, const Tensor& mean, const Tensor& rstd,
                                     const Tensor& of_weight, const Tensor& of_bias,
-                                    const Tensor& of_x) {
-  const Tensor passed = relu ? raw::map_grad(UnaryOp::relu, grad, Tensor(), y) : grad;
+                                    const Tensor& of_x, const Tensor& of_identity) {
+  Tensor passed = grad;
+  if (after != AfterNorm::nothing) {
+    passed = of_identity.defined() ? of_identity : raw::empty_like(grad);
+    map_grad(UnaryOp::relu, grad, Tensor(), y, passed);
+  }
   const int64_t n = of_weight.numel();
   const Tensor sums = raw::empty({2, n}, of_weight.scalar_type(), of_weight.device());
   if (of_x.defined())

@@ -78,9 +78,9 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
     const T* const none = nullptr;
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_kernel<T, width, true, false>, config_for(context, rows.rows, lanes),
-                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
-                 static_cast<T*>(nullptr));
+      launch_pdl(normalize_kernel<T, width, true, AfterNorm::nothing>,
+                 config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, 0.0,
+                 data<T>(x), none, none, none, means, squares, static_cast<T*>(nullptr));
     });
     const auto of = make(type);
     launch_pdl(group_moments_kernel<T, std::remove_const_t<decltype(of)>>,
@@ -89,18 +89,19 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
   });
 }
 
-void normalize_by_rows(const NormalizedRows& rows, bool relu, double eps, const Tensor& x,
-                       const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                       const Tensor& rstd, const Tensor& out) {
+void normalize_by_rows(const NormalizedRows& rows, AfterNorm after, double eps, const Tensor& x,
+                       const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                       const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
+    with_width<T>(has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      with_relu(relu, [&](auto with) {
-        launch_pdl(normalize_kernel<T, width, false, with>, config_for(context, rows.rows, lanes),
-                   NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
-                   mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
+      with_after(after, [&](auto what) {
+        launch_pdl(normalize_kernel<T, width, false, what>, config_for(context, rows.rows, lanes),
+                   NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(identity),
+                   data<T>(weight), data<T>(bias), mean.data_ptr<T>(), rstd.data_ptr<T>(),
+                   out.data_ptr<T>());
       });
     });
   });
@@ -124,10 +125,11 @@ void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, con
   });
 }
 
-// The sums for weights (2, lines, groups * weights), whose lines are still to be added up.
-Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
-                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                     const Tensor& rstd) {
+// The sums for weights (2, lines, groups * weights), whose lines are still to be added up. after,
+// y, passed: as for columns.
+Tensor table_of_sums(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
+                     const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
+                     const Tensor& mean, const Tensor& rstd, const Tensor& passed) {
   check_length(rows);
   const Context context(x);
   const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
@@ -144,7 +146,8 @@ Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, 
     T *const weight_sums = table.data_ptr<T>(), *const bias_sums = weight_sums + lines * width;
     // Runs begin between vectors, too.
     const bool aligned = by_element || rows.inner % vector_width<T> == 0;
-    with_width<T>(aligned && has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
+    const bool vectors = has_vectors<T>(rows, {&grad, &x, &y, &passed, &table});
+    with_width<T>(aligned && vectors, [&](auto vector) {
       if (by_element) {
         const auto blocks = static_cast<unsigned>(ceil_div<int64_t>(rows.length, 32 * vector));
         launch_pdl(column_sums_kernel<T, vector>,
@@ -153,11 +156,12 @@ Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, 
                    weight_sums, bias_sums);
       } else {
         const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
-        with_relu(relu, [&](auto with) {
-          launch_pdl(run_sums_kernel<T, vector, with>,
+        with_after(after, [&](auto what) {
+          launch_pdl(run_sums_kernel<T, vector, what>,
                      config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
-                     data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
-                     data<T>(bias), weight_sums, bias_sums);
+                     data<T>(grad), data<T>(x), data<T>(y), data<T>(mean), data<T>(rstd),
+                     data<T>(weight), data<T>(bias), const_cast<T*>(data<T>(passed)), weight_sums,
+                     bias_sums);
         });
       }
     });
@@ -170,8 +174,9 @@ Tensor table_of_sums(const NormalizedRows& rows, bool relu, const Tensor& grad, 
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
-  if (rows.columns) return normalize_by_columns(rows, false, x, weight, bias, mean, rstd, out);
-  normalize_by_rows(rows, false, eps, x, weight, bias, mean, rstd, out);
+  if (rows.columns)
+    return normalize_by_columns(rows, AfterNorm::nothing, x, {}, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, AfterNorm::nothing, eps, x, {}, weight, bias, mean, rstd, out);
 }
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -202,20 +207,26 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
   });
 }
 
-void CudaBackend::batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x,
-                                  const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                                  const Tensor& rstd, const Tensor& out) {
-  if (!rows.columns) return normalize_by_rows(rows, relu, 0, x, weight, bias, mean, rstd, out);
-  normalize_by_columns(rows, relu, x, weight, bias, mean, rstd, out);
+void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+                                  const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                                  const Tensor& mean, const Tensor& rstd, const Tensor& out) {
+  if (rows.columns)
+    return normalize_by_columns(rows, after, x, identity, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out);
 }
 
-void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
-                                        const Tensor& x, const Tensor&, const Tensor& weight,
-                                        const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,
+                                        const Tensor& of_y, const Tensor& x, const Tensor& y,
+                                        const Tensor& weight, const Tensor& bias,
+                                        const Tensor& mean, const Tensor& rstd,
                                         const Tensor& of_weight, const Tensor& of_bias,
-                                        const Tensor& of_x) {
+                                        const Tensor& of_x, const Tensor& of_identity) {
+  const bool relu = after == AfterNorm::relu, adds = after == AfterNorm::add_relu;
+  // The sums write the gradient of the identity, which stands for that of y in the second pass.
+  const Tensor &grad = adds ? of_identity : of_y, &result = adds ? y : of_identity;
   if (!rows.columns) {
-    const Tensor table = table_of_sums(rows, relu, grad, x, weight, bias, mean, rstd);
+    const Tensor table =
+        table_of_sums(rows, after, of_y, x, result, weight, bias, mean, rstd, of_identity);
     for (const bool biases : {false, true})
       reduce(ReduceOp::sum, raw::narrow(table, 0, biases, 1),
              raw::alias(biases ? of_bias : of_weight, {1, 1, rows.groups}, {1, 1, 1}));
@@ -223,7 +234,8 @@ void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, bool relu, c
       grad_by_rows(rows, relu, grad, x, mean, rstd, weight, bias, of_weight, of_bias, of_x);
     return;
   }
-  sums_of_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias);
+  sums_of_columns(rows, after, of_y, x, result, weight, bias, mean, rstd, of_weight, of_bias,
+                  of_identity);
   if (of_x.defined())
     grad_by_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias, of_x);
 }
@@ -241,9 +253,10 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
   if (rows.columns)
-    return sums_of_columns(rows, false, grad, x, Tensor(), Tensor(), mean, rstd, row_of(sums, 0),
-                           row_of(sums, 1));
-  reduce(ReduceOp::sum, table_of_sums(rows, false, grad, x, {}, {}, mean, rstd),
+    return sums_of_columns(rows, AfterNorm::nothing, grad, x, {}, {}, {}, mean, rstd,
+                           row_of(sums, 0), row_of(sums, 1), {});
+  reduce(ReduceOp::sum,
+         table_of_sums(rows, AfterNorm::nothing, grad, x, {}, {}, {}, mean, rstd, {}),
          raw::unsqueeze(sums, 1));
 }
 

@@ -157,7 +157,19 @@ void NormWithStatistics<Derived, Options>::check_input(const Tensor& input, int6
 }
 
 template <class Derived, int D>
-Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, bool relu) {
+Tensor BatchNormImplBase<Derived, D>::forward_add_relu(const Tensor& input,
+                                                       const Tensor& identity) {
+  this->check_defined(input, "input"), this->check_defined(identity, "identity");
+  const bool alike = input.scalar_type() == identity.scalar_type() &&
+                     input.device() == identity.device() && input.sizes() == identity.sizes();
+  if (!this->is_training() || this->is_watched() || !alike || input.numel() == 0)
+    return relu(Module::call(static_cast<Derived&>(*this), input) + identity);
+  return Module::with_path(*this, [&] { return forward_of(input, AfterNorm::add_relu, identity); });
+}
+
+template <class Derived, int D>
+Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, AfterNorm after,
+                                                 const Tensor& identity) {
   this->check_input(input, D == 1 ? 2 : D + 2, D + 2, 1);
   const bool counts = this->is_training() && this->num_batches_tracked.defined();
   std::optional<double> momentum = this->options.momentum();
@@ -168,7 +180,7 @@ Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, bool relu)
     return autograd::batch_norm_step(input, this->weight, this->bias, this->running_mean,
                                      this->running_var,
                                      counts ? this->num_batches_tracked : Tensor(),
-                                     momentum.value_or(0), this->options.eps(), relu);
+                                     momentum.value_or(0), this->options.eps(), after, identity);
   }
   const auto settings = functional::BatchNormFuncOptions()
                             .weight(this->weight)
@@ -182,7 +194,8 @@ Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, bool relu)
                                         sum_over_ranks)
           : functional::batch_norm(input, this->running_mean, this->running_var, settings);
   if (counts) this->num_batches_tracked.add_(1);
-  return relu ? gradus::relu(out) : out;
+  if (after == AfterNorm::nothing) return out;
+  return relu(after == AfterNorm::add_relu ? out + identity : out);
 }
 
 template <class Derived, int D>

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "gradus/nn/layer.h"
+#include "gradus/tensor/base/normalized_rows.h"
 
 namespace gradus::nn {
 
@@ -93,9 +94,13 @@ struct NormWithStatistics : Layer<Derived, Options> {
 template <class Derived, int D>
 struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
   using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
-  Tensor forward(const Tensor& input) { return forward_of(input, false); }
-  // relu: of the result, while training in the same passes over memory.
-  Tensor forward_of(const Tensor& input, bool relu);
+  Tensor forward(const Tensor& input) { return forward_of(input, AfterNorm::nothing); }
+  // relu(forward(input) + identity), which ends a residual block. While training, tensors of one
+  // shape and dtype take the passes over memory of batch norm alone, and the sum is rounded once.
+  // Hooks of this module see forward().
+  Tensor forward_add_relu(const Tensor& input, const Tensor& identity);
+  // forward(), and what follows it.
+  Tensor forward_of(const Tensor& input, AfterNorm after, const Tensor& identity = {});
 
   functional::SumOverRanks sum_over_ranks;  // convert_sync_batchnorm (distributed/ddp/) sets it
 };

@@ -32,4 +32,7 @@ struct NormalizedRows {
   }
 };
 
+// What follows batch norm in the same passes over memory: nothing, relu(y), or relu(y + identity).
+enum class AfterNorm : uint8_t { nothing, relu, add_relu };
+
 }  // namespace gradus

@@ -32,8 +32,8 @@ consteval Rule rule_of(std::string_view name) {
 // How many of a function's last tensors are results.
 consteval size_t results_of(std::string_view name) {
   if (name == "batch_statistics") return 5;
-  for (const std::string_view each :
-       {"lstm_cell", "gru_cell_grad", "attention_grad", "normalize", "batch_normalize_grads"})
+  if (name == "batch_normalize_grads") return 4;
+  for (const std::string_view each : {"lstm_cell", "gru_cell_grad", "attention_grad", "normalize"})
     if (name == each) return 3;
   for (const std::string_view each :
        {"arg_reduce", "cross_entropy", "moments", "normalize_grads", "arg_scan", "sort", "select",

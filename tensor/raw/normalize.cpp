@@ -71,24 +71,29 @@ Statistics batch_statistics(const NormalizedRows& rows, double eps, double momen
   return {mean, rstd};
 }
 
-Tensor batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x, const Tensor& weight,
-                       const Tensor& bias, const Statistics& of) {
+Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+                       const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                       const Statistics& of) {
   const Tensor out = empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x));
-  backend(x).batch_normalize(rows, relu, in_rows(rows, x), row_major(weight), row_major(bias),
-                             of.mean, of.rstd, in_rows(rows, out));
+  backend(x).batch_normalize(rows, after, in_rows(rows, x), in_rows(rows, identity),
+                             row_major(weight), row_major(bias), of.mean, of.rstd,
+                             in_rows(rows, out));
   return out;
 }
 
-BatchGrads batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+BatchGrads batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
                                  const Tensor& x, const Tensor& y, const Tensor& weight,
                                  const Tensor& bias, const Statistics& of, bool wants_x) {
   const Tensor of_weight = empty_like(of.mean), of_bias = empty_like(of.mean);
-  const Tensor of_x =
-      wants_x ? empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x)) : Tensor();
-  backend(x).batch_normalize_grads(rows, relu, in_rows(rows, grad), in_rows(rows, x),
+  const auto like_x = [&](bool wanted) {
+    return wanted ? empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x)) : Tensor();
+  };
+  const Tensor of_x = like_x(wants_x), of_identity = like_x(after == AfterNorm::add_relu);
+  backend(x).batch_normalize_grads(rows, after, in_rows(rows, grad), in_rows(rows, x),
                                    in_rows(rows, y), row_major(weight), row_major(bias), of.mean,
-                                   of.rstd, of_weight, of_bias, in_rows(rows, of_x));
-  return {of_x, of_weight, of_bias};
+                                   of.rstd, of_weight, of_bias, in_rows(rows, of_x),
+                                   in_rows(rows, of_identity));
+  return {of_x, of_weight, of_bias, of_identity};
 }
 
 }  // namespace gradus::raw

@@ -170,14 +170,16 @@ struct Statistics {
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                             const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                             const Tensor& count);
-// normalize by these; with relu, at least 0.
-Tensor batch_normalize(const NormalizedRows& rows, bool relu, const Tensor& x, const Tensor& weight,
-                       const Tensor& bias, const Statistics& of);
-// y is what batch_normalize made, and read with relu alone. x is undefined unless it is wanted.
+// normalize by these, and what follows. identity: for add_relu alone, like x.
+Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+                       const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                       const Statistics& of);
+// y is what batch_normalize made, and read where relu follows. x is undefined unless it is wanted,
+// identity but for add_relu.
 struct BatchGrads {
-  Tensor x, weight, bias;
+  Tensor x, weight, bias, identity;
 };
-BatchGrads batch_normalize_grads(const NormalizedRows& rows, bool relu, const Tensor& grad,
+BatchGrads batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
                                  const Tensor& x, const Tensor& y, const Tensor& weight,
                                  const Tensor& bias, const Statistics& of, bool wants_x);
 

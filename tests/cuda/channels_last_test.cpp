@@ -159,6 +159,52 @@ TEST_F(ChannelsLastTest, BatchNormWithReLUAndItsGradients) {
       }
 }
 
+// The end of a residual block takes as many launches as batch norm.
+TEST_F(ChannelsLastTest, BatchNormAddReLUAndItsGradients) {
+  for (const MemoryFormat format : {kLast, MemoryFormat::Contiguous})
+    for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
+      for (const int64_t channels : {16, 5}) {
+        SCOPED_TRACE(channels);
+        const Tensor x = (3 * randn({3, channels, 4, 5}) + 1).to(dtype),
+                     identity = randn({3, channels, 4, 5}).to(dtype),
+                     grad = randn({3, channels, 4, 5}).to(dtype);
+        nn::BatchNorm2d norm(channels), exact(channels);
+        for (Tensor& p : norm->parameters()) nn::init::normal_(p);
+        exact->to(kDouble);
+        {
+          const NoGradGuard guard;
+          for (size_t i = 0; i < 2; ++i) exact->parameters()[i].copy_(norm->parameters()[i]);
+        }
+        norm->to(kCUDA, dtype == kDouble ? kDouble : kFloat);
+        const auto here = [](const Tensor& t) {
+          return t.to(kDouble).detach().clone().set_requires_grad(true);
+        };
+        const auto there = [&](const Tensor& t) {
+          return t.cuda().contiguous(format).detach().set_requires_grad(true);
+        };
+        const Tensor x_here = here(x), identity_here = here(identity), x_there = there(x),
+                     identity_there = there(identity), grad_there = there(grad).detach();
+        const Tensor expected = relu(exact->forward(x_here) + identity_here);
+        const int64_t before = cuda::stats().kernel_launches;
+        const Tensor got = norm->forward_add_relu(x_there, identity_there);
+        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - before == 3);
+        const int64_t middle = cuda::stats().kernel_launches;
+        got.backward(grad_there);
+        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - middle == 3);
+        // The sum is rounded once, so it may lie on the other side of 0: relu passes what it says.
+        const Tensor passed = where(got.cpu() > 0, grad, zeros_like(grad)).to(kDouble);
+        (exact->forward(x_here) + identity_here).backward(passed);
+        const double unit = last_place_of(dtype), of_sums = dtype == kDouble ? 1e-11 : 1e-3;
+        EXPECT_EQ(got.dtype(), dtype);
+        EXPECT_TRUE(got.is_contiguous(format));
+        EXPECT_LE(furthest(got, expected.detach()), 16 * unit);
+        EXPECT_LE(furthest(x_there.grad(), x_here.grad()), 16 * unit);
+        EXPECT_LE(furthest(identity_there.grad(), passed), 0);
+        for (size_t i = 0; i < 2; ++i)
+          EXPECT_LE(furthest(norm->parameters()[i].grad(), exact->parameters()[i].grad()), of_sums);
+      }
+}
+
 TEST_F(ChannelsLastTest, Pools) {
   for (const ScalarType dtype : {kFloat, kHalf, kBFloat16}) {
     const Tensor x = randn({2, 6, 7, 5}).to(dtype);

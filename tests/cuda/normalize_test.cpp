@@ -76,7 +76,7 @@ void compare_everywhere(const NormalizedRows& rows) {
 }
 
 // Batch norm and a relu after it, where what relu passes on is known by the result.
-void compare_with_relu(const NormalizedRows& rows, ScalarType dtype, Device device) {
+void compare_with(AfterNorm after, const NormalizedRows& rows, ScalarType dtype, Device device) {
   const int64_t numel = rows.rows * rows.length;
   const double eps = 1e-3, unit = rounding(dtype) * 64;
   const Tensor x = randn({numel}, kDouble).to(dtype), grad = randn({numel}, kDouble).to(dtype);
@@ -86,16 +86,24 @@ void compare_with_relu(const NormalizedRows& rows, ScalarType dtype, Device devi
   const Tensor weight = parameter(), bias = parameter();
   const auto there = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
   const auto of = raw::batch_statistics(rows, eps, 0.1, there(x), {}, {}, {});
-  const Tensor y = raw::batch_normalize(rows, true, there(x), there(weight), there(bias), of);
-  expect_close(y, plain(rows, eps, grad, x, weight, bias).y.relu(), unit * 4, "y");
+  const bool adds = after == AfterNorm::add_relu;
+  const Tensor identity = adds ? randn({numel}, kDouble).to(dtype) : Tensor();
+  const Tensor y =
+      raw::batch_normalize(rows, after, there(x), there(identity), there(weight), there(bias), of);
+  const Tensor alone = plain(rows, eps, grad, x, weight, bias).y;
+  expect_close(y, (adds ? alone + identity.to(alone.dtype()) : alone).relu(), unit * 4, "y");
   const Tensor passed = where(y.cpu() > 0, grad, zeros_like(grad));
   const Results expected = plain(rows, eps, passed, x, weight, bias);
-  const auto grads = raw::batch_normalize_grads(rows, true, there(grad), there(x), y, there(weight),
-                                                there(bias), of, true);
+  const auto grads = raw::batch_normalize_grads(rows, after, there(grad), there(x), y,
+                                                there(weight), there(bias), of, true);
   const double of_sums = unit * (8 + std::sqrt(static_cast<double>(numel / rows.groups)));
   expect_close(grads.x, expected.grad, unit * 64, "gradient");
   expect_close(grads.weight, expected.sums[0], of_sums, "gradient of weight");
   expect_close(grads.bias, expected.sums[1], of_sums, "gradient of bias");
+  EXPECT_EQ(grads.identity.defined(), adds);
+  if (adds) {
+    EXPECT_TRUE(grads.identity.cpu().equal(passed));
+  }
 }
 
 class CudaNormalize : public GpuTest {};
@@ -130,10 +138,12 @@ TEST_F(CudaNormalize, ChannelsOfBatches) {
 TEST_F(CudaNormalize, ChannelsOfBatchesBeforeRelu) {
   for (int round = 0; round < 8; ++round)
     for (const ScalarType dtype : {kFloat, kDouble})
-      for (const Device device : {Device(kCPU), Device(kCUDA)}) {
-        const int64_t channels = pick(1, 7), length = round < 4 ? 4 * pick(1, 300) : pick(1, 90);
-        compare_with_relu({pick(2, 9) * channels, length, channels, length, true}, dtype, device);
-      }
+      for (const Device device : {Device(kCPU), Device(kCUDA)})
+        for (const AfterNorm after : {AfterNorm::relu, AfterNorm::add_relu}) {
+          const int64_t channels = pick(1, 7), length = round < 4 ? 4 * pick(1, 300) : pick(1, 90);
+          compare_with(after, {pick(2, 9) * channels, length, channels, length, true}, dtype,
+                       device);
+        }
 }
 
 }  // namespace

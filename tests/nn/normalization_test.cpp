@@ -71,6 +71,63 @@ TEST(BatchNormAndReLU, GiveTheValuesAndGradientsOfBoth) {
   EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
 }
 
+// forward_add_relu() gives the values and gradients of relu(forward() + identity), also of a second
+// order, of other shapes and dtypes, and after eval().
+TEST(BatchNormAddReLU, IsTheComposition) {
+  const Tensor x = randn({4, 3, 2, 2}, kDouble), grad = randn({4, 3, 2, 2}, kDouble);
+  for (const Tensor& identity :
+       {randn({4, 3, 2, 2}, kDouble), randn({3, 1, 1}, kDouble), randn({4, 3, 2, 2}, kFloat)}) {
+    nn::BatchNorm2d norm(3), alone(3);
+    norm->to(kDouble), alone->to(kDouble);
+    nn::init::normal_(norm->weight), nn::init::normal_(norm->bias);
+    {
+      const NoGradGuard guard;
+      alone->weight.copy_(norm->weight), alone->bias.copy_(norm->bias);
+    }
+    const auto all = [&](const nn::BatchNorm2d& of, const auto& f) {
+      const Tensor in = x.clone().set_requires_grad(true),
+                   id = identity.clone().set_requires_grad(true), out = f(in, id);
+      const Tensors inputs = {in, id, of->weight, of->bias};
+      Tensors results = {out.detach()};
+      for (const bool twice : {true, false}) {
+        const Tensors grads = autograd::grad({f(in, id)}, inputs, {grad}, true, twice);
+        for (const Tensor& each : grads) results.push_back(each.detach());
+        if (twice)
+          for (const Tensor& each :
+               autograd::grad({grads[0].square().sum()}, {in, of->weight}, {}, false, false))
+            results.push_back(each);
+      }
+      return results;
+    };
+    const Tensors got = all(norm, [&](const Tensor&in,
+                                      const Tensor&id) { return norm->forward_add_relu(in, id); }),
+                  expected = all(alone, [&](const Tensor&in, const Tensor&id) {
+                    return relu(alone->forward(in) + id);
+                  });
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_TRUE(got[i].allclose(expected[i], 1e-6, 1e-9)) << i;
+    EXPECT_TRUE(norm->running_var.equal(alone->running_var));
+    EXPECT_TRUE(norm->num_batches_tracked.equal(alone->num_batches_tracked));
+    norm->eval(), alone->eval();
+    EXPECT_TRUE(norm->forward_add_relu(x, identity).equal(relu(alone->forward(x) + identity)));
+  }
+}
+
+TEST(BatchNormAddReLU, LetsHooksSeeForwardAndNamesItsModule) {
+  nn::BatchNorm2d norm(3);
+  const Tensor x = randn({4, 3, 2, 2}), identity = randn({4, 3, 2, 2});
+  const Tensor expected = norm->forward_add_relu(x, identity);
+  bool negative = false;
+  norm->register_forward_hook([&](nn::Module&, const Tensor&, const Tensor& y) {
+    negative = (y < 0).any().item<bool>();
+    return Tensor();
+  });
+  EXPECT_TRUE(norm->forward_add_relu(x, identity).allclose(expected, 1e-6, 1e-6));
+  EXPECT_TRUE(negative);
+  expect_error<ValueError>([&] { norm->forward_add_relu(x, Tensor()); }, "identity");
+  expect_error<ValueError>([&] { norm->forward_add_relu(randn({4, 5, 2, 2}), x); }, "num_features");
+}
+
 TEST(BatchNormAndReLU, StayApartForAHookAndNameTheirModule) {
   nn::BatchNorm2d norm(3);
   nn::ReLU relu;

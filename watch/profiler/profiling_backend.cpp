@@ -88,7 +88,8 @@ class Description {
   }
   template <class Other>
   void add(const Other& value) {
-    if constexpr (std::is_enum_v<Other> && !std::is_same_v<Other, ScatterOp>)
+    if constexpr (std::is_enum_v<Other> && !std::is_same_v<Other, ScatterOp> &&
+                  !std::is_same_v<Other, AfterNorm>)
       operation.name = label_of(value);
   }
 

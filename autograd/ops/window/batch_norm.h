@@ -1,14 +1,16 @@
 // batch_norm as a module that trains calls it.
 #pragma once
 
+#include "gradus/tensor/base/normalized_rows.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::autograd {
 
-// batch_norm of a batch's own statistics. count, where it is defined, becomes one more. relu: of
-// the result, in the same passes over memory.
+// batch_norm of a batch's own statistics. count, where it is defined, becomes one more. after: of
+// the result, in the same passes over memory; identity is what add_relu adds. REQUIRES: identity
+// has the shape, dtype and device of input, which has elements then.
 Tensor batch_norm_step(const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const Tensor& running_mean, const Tensor& running_var, const Tensor& count,
-                       double momentum, double eps, bool relu);
+                       double momentum, double eps, AfterNorm after, const Tensor& identity = {});
 
 }  // namespace gradus::autograd

@@ -107,7 +107,8 @@ void check_channels(const char* op, const char* name, const Tensor& x, int64_t c
 struct BatchNorm {
   const Tensor &weight, &bias, &running_mean, &running_var, &count;
   double momentum, eps;
-  bool relu;
+  AfterNorm after = AfterNorm::nothing;
+  Tensor identity = {};
 };
 
 // A number for each channel, in the dtype that is computed in.
@@ -116,9 +117,15 @@ Tensor of_channels(const Tensor& x, ScalarType computed) {
   return (x.dim() == 1 ? x : x.flatten()).to(computed);
 }
 
+const char* node_of(AfterNorm after) {
+  return after == AfterNorm::nothing ? "NativeBatchNormBackward0"
+         : after == AfterNorm::relu  ? "NativeBatchNormReluBackward0"
+                                     : "NativeBatchNormAddReluBackward0";
+}
+
 // x by the statistics of its rows, which move the running ones.
 Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
-                        const Tensor& bias, const BatchNorm& of) {
+                        const Tensor& bias, const Tensor& identity, const BatchNorm& of) {
   const auto moved = {&of.running_mean, &of.running_var, &of.count};
   for (const Tensor* t : moved)
     if (t->defined()) check_in_place("batch_norm", *t, false);
@@ -126,35 +133,37 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
       rows, of.eps, of.momentum, x, of.running_mean, of.running_var, of.count);
   for (const Tensor* t : moved)
     if (t->defined()) t->impl().storage->bump_version();
-  const Tensor y = raw::batch_normalize(rows, of.relu, x, weight, bias, statistics);
-  if (!recording(x, weight, bias)) return y;
+  const AfterNorm after = of.after;
+  const Tensor y = raw::batch_normalize(rows, after, x, identity, weight, bias, statistics);
+  if (!recording(x, weight, bias, identity)) return y;
   // Only what relu passes on depends on the bias and on y.
-  record(
-      of.relu ? "NativeBatchNormReluBackward0" : "NativeBatchNormBackward0", y, {x, weight, bias},
-      {x, statistics.mean, statistics.rstd, weight, if_used(of.relu, bias), if_used(of.relu, y)},
-      [rows, eps = of.eps, relu = of.relu, has_weight = weight.defined()](
-          Node& n, const Tensor& grad) -> Tensors {
-        const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor(),
-                     result = relu ? n.saved(5) : Tensor();
-        Tensors out(3);
-        if (GradMode::is_enabled()) {
-          const Tensor passed = relu ? where(result > 0, grad, Scalar(0)) : grad;
-          const auto ordered = [&](const Tensor& t, int64_t from, int64_t to) {
-            return rows.columns ? t.movedim(from, to) : t;
-          };
-          out =
-              differentiable_gradients(rows, eps, ordered(passed, 1, -1), ordered(saved, 1, -1), w);
-          out = {ordered(out[0], -1, 1), out[1].flatten(), out[2].flatten()};
-        } else {
-          const raw::BatchGrads grads = raw::batch_normalize_grads(
-              rows, relu, grad, saved, result, w, relu ? n.saved(4) : Tensor(),
-              {n.saved(1), n.saved(2)}, n.wants(0));
-          out = {grads.x, grads.weight, grads.bias};
-        }
-        for (const size_t i : {1, 2})
-          if (!n.wants(i)) out[i] = Tensor();
-        return out;
-      });
+  record(node_of(after), y, {x, weight, bias, identity},
+         {x, statistics.mean, statistics.rstd, weight, if_used(after == AfterNorm::relu, bias),
+          if_used(after != AfterNorm::nothing, y)},
+         [rows, eps = of.eps, after, has_weight = weight.defined()](Node& n,
+                                                                    const Tensor& grad) -> Tensors {
+           const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor(),
+                        result = after != AfterNorm::nothing ? n.saved(5) : Tensor();
+           Tensors out(4);
+           if (GradMode::is_enabled()) {
+             const Tensor passed = result.defined() ? where(result > 0, grad, Scalar(0)) : grad;
+             const auto ordered = [&](const Tensor& t, int64_t from, int64_t to) {
+               return rows.columns ? t.movedim(from, to) : t;
+             };
+             out = differentiable_gradients(rows, eps, ordered(passed, 1, -1),
+                                            ordered(saved, 1, -1), w);
+             out = {ordered(out[0], -1, 1), out[1].flatten(), out[2].flatten(), passed};
+           } else {
+             const raw::BatchGrads grads =
+                 raw::batch_normalize_grads(rows, after, grad, saved, result, w,
+                                            after == AfterNorm::relu ? n.saved(4) : Tensor(),
+                                            {n.saved(1), n.saved(2)}, n.wants(0));
+             out = {grads.x, grads.weight, grads.bias, grads.identity};
+           }
+           for (const size_t i : {1, 2, 3})
+             if (!n.wants(i)) out[i] = Tensor();
+           return out;
+         });
   return y;
 }
 
@@ -183,7 +192,7 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
     const NormalizedRows rows = {input.numel() / channels, channels, 1, 1, true, true};
     const ScalarType computed = computed_type(input.dtype());
     return batch_normalized(rows, input, of_channels(of.weight, computed),
-                            of_channels(of.bias, computed), of);
+                            of_channels(of.bias, computed), of.identity, of);
   }
   const Tensor x = input.to(computed_type(input.dtype()));
   const Tensor w = of_channels(of.weight, x.scalar_type()),
@@ -200,7 +209,10 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
   }
   const int64_t length = input.numel() / (input.size(0) * channels);
   const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
-  return batch_normalized(rows, x, w, b, of).to(input.dtype()).contiguous(format);
+  const Tensor& identity = of.identity;
+  return batch_normalized(rows, x, w, b, identity.defined() ? identity.to(x.dtype()) : identity, of)
+      .to(input.dtype())
+      .contiguous(format);
 }
 
 }  // namespace
@@ -209,14 +221,16 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
   return batch_norm_of(input, training,
-                       {weight, bias, running_mean, running_var, Tensor(), momentum, eps, false});
+                       {weight, bias, running_mean, running_var, Tensor(), momentum, eps});
 }
 
 Tensor autograd::batch_norm_step(const Tensor& input, const Tensor& weight, const Tensor& bias,
                                  const Tensor& running_mean, const Tensor& running_var,
-                                 const Tensor& count, double momentum, double eps, bool relu) {
-  return batch_norm_of(input, true,
-                       {weight, bias, running_mean, running_var, count, momentum, eps, relu});
+                                 const Tensor& count, double momentum, double eps, AfterNorm after,
+                                 const Tensor& identity) {
+  return batch_norm_of(
+      input, true,
+      {weight, bias, running_mean, running_var, count, momentum, eps, after, identity});
 }
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,

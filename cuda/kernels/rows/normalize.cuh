@@ -62,11 +62,12 @@ __device__ bool passes(T normal, T weight, T bias) {
 }
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
-// elements differ from it, in `means` and `rstds`. kRelu: results are at least 0.
-template <class T, int V, bool kMoments, bool kRelu>
+// elements differ from it, in `means` and `rstds`. kAfter: what follows; identity is read for
+// add_relu alone.
+template <class T, int V, bool kMoments, AfterNorm kAfter>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
-                     T* means, T* rstds, T* out) {
+    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* identity, const T* weight,
+                     const T* bias, T* means, T* rstds, T* out) {
   wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
@@ -104,11 +105,14 @@ __global__ void __launch_bounds__(kMostNormThreads)
   team.for_vectors([&](int k, int i) {
     const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
                b = team.weight(bias, row, i, T(0));
-    Vector<T, V> y;
+    Vector<T, V> y, added = {};
+    if constexpr (kAfter == AfterNorm::add_relu)
+      added = load_vector<V>(identity + row * rows.length + i);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
-      if (kRelu && y.at[v] < 0) y.at[v] = 0;
+      if (kAfter == AfterNorm::add_relu) y.at[v] += added.at[v];
+      if (kAfter != AfterNorm::nothing && y.at[v] < 0) y.at[v] = 0;
     }
     store_vector(out + i, y);
   });
@@ -191,13 +195,16 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
-// normalised x, bias_sums of grad. kRelu: as for normalize_grad_kernel. REQUIRES: with kRelu, rows
-// share statistics.
-template <class T, int V, bool kRelu>
+// normalised x, bias_sums of grad. kAfter: what followed, and passes on what stands for a result
+// above 0; for add_relu, y is the result, and what is passed on is written. REQUIRES: where
+// anything follows, rows share statistics.
+template <class T, int V, AfterNorm kAfter>
 __global__ void __launch_bounds__(kNormThreads)
-    run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* means,
-                    const T* rstds, const T* weight, const T* bias, T* weight_sums, T* bias_sums) {
+    run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* y,
+                    const T* means, const T* rstds, const T* weight, const T* bias, T* passed,
+                    T* weight_sums, T* bias_sums) {
   wait_for_earlier_kernels();
+  constexpr bool kRelu = kAfter == AfterNorm::relu;
   const int64_t run =
       (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), n = static_cast<int>(rows.inner);
@@ -209,13 +216,21 @@ __global__ void __launch_bounds__(kNormThreads)
     const T w = kRelu && weight ? weight[statistic] : T(1),
             b = kRelu && bias ? bias[statistic] : T(0);
     for (int i = lane * V; i < n; i += lanes * V) {
-      const auto g = load_vector<V>(grad + run * n + i), each = load_vector<V>(x + run * n + i);
+      auto g = load_vector<V>(grad + run * n + i);
+      const auto each = load_vector<V>(x + run * n + i);
+      if constexpr (kAfter == AfterNorm::add_relu) {
+        const auto result = load_vector<V>(y + run * n + i);
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          if (!(result.at[v] > 0)) g.at[v] = 0;
+        store_vector(passed + run * n + i, g);
+      }
 #pragma unroll
       for (int v = 0; v < V; ++v) {
         const T normal = (each.at[v] - mean) * rstd,
-                passed = passes<kRelu>(normal, w, b) ? g.at[v] : T(0);
-        sum += passed;
-        products += passed * normal;
+                one = passes<kRelu>(normal, w, b) ? g.at[v] : T(0);
+        sum += one;
+        products += one * normal;
       }
     }
   }

@@ -11,9 +11,11 @@ namespace gradus::cuda {
 
 namespace {
 
-// f(a type, a constant: the columns of a thread) for what suits tensors of x's type.
+// f(a type, a constant: the columns of a thread) for what suits the tensors, which have x's type or
+// are undefined.
 template <class F>
-void with_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& y, const F& f) {
+void with_columns(const NormalizedRows& rows, const Tensor& x,
+                  std::initializer_list<const Tensor*> others, const F& f) {
   check<NotImplementedError>(rows.length <= 1 << 30, "batch_norm: ", rows.length,
                              " channels are more than a kernel counts; split them");
   const auto start = [&]<class T>(TypeTag<T> type) {
@@ -21,7 +23,9 @@ void with_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& y, 
     const auto aligned = [](const Tensor& t) {
       return is_aligned<V>(static_cast<const T*>(t.data_ptr()));
     };
-    if (rows.length % V == 0 && aligned(x) && aligned(y))
+    bool vectors = rows.length % V == 0 && aligned(x);
+    for (const Tensor* other : others) vectors &= !other->defined() || aligned(*other);
+    if (vectors)
       f(type, std::integral_constant<int, V>());
     else
       f(type, std::integral_constant<int, 1>());
@@ -73,7 +77,7 @@ void total(const Context& context, const NormalizedRows& rows, const Terms& term
 template <class Make>
 void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make) {
   const Context context(x);
-  with_columns(rows, x, x, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+  with_columns(rows, x, {}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
     using S = Computed<T>;
     const auto of = make(TypeTag<S>{});
     total<S, V>(
@@ -84,18 +88,19 @@ void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
 
 }  // namespace
 
-void normalize_by_columns(const NormalizedRows& rows, bool relu, const Tensor& x,
-                          const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                          const Tensor& rstd, const Tensor& out) {
+void normalize_by_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+                          const Tensor& identity, const Tensor& weight, const Tensor& bias,
+                          const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   const Context context(out);
-  with_columns(rows, x, out, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-    using S = Computed<T>;
-    with_relu(relu, [&](auto with) {
-      launch_pdl(normalize_columns<T, S, V, with>, config_of(context, rows, V, kBlocks),
-                 Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
-                 lists_of<S>(weight, bias, mean, rstd), at<T>(out));
-    });
-  });
+  with_columns(
+      rows, x, {&identity, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+        using S = Computed<T>;
+        with_after(after, [&](auto what) {
+          launch_pdl(normalize_columns<T, S, V, what>, config_of(context, rows, V, kBlocks),
+                     Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
+                     at<const T>(identity), lists_of<S>(weight, bias, mean, rstd), at<T>(out));
+        });
+      });
 }
 
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -114,19 +119,25 @@ void statistics_of_columns(const NormalizedRows& rows, double eps, double moment
   });
 }
 
-void sums_of_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
-                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                     const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias) {
+void sums_of_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
+                     const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
+                     const Tensor& mean, const Tensor& rstd, const Tensor& of_weight,
+                     const Tensor& of_bias, const Tensor& passed) {
   const Context context(x);
-  with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-    using S = Computed<T>;
-    with_relu(relu, [&](auto with) {
-      total<S, V>(context, rows,
-                  GradTerms<T, V, with>{
-                      at<const T>(grad), at<const T>(x), lists_of<S>(weight, bias, mean, rstd), {}},
-                  GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
-    });
-  });
+  with_columns(rows, x, {&grad, &y, &passed},
+               [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+                 using S = Computed<T>;
+                 with_after(after, [&](auto what) {
+                   const GradTerms<T, V, what> terms = {at<const T>(grad),
+                                                        at<const T>(x),
+                                                        at<const T>(y),
+                                                        at<T>(passed),
+                                                        lists_of<S>(weight, bias, mean, rstd),
+                                                        {}};
+                   total<S, V>(context, rows, terms,
+                               GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
+                 });
+               });
 }
 
 void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
@@ -134,15 +145,16 @@ void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, 
                      const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
                      const Tensor& out) {
   const Context context(out);
-  with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-    using S = Computed<T>;
-    with_relu(relu, [&](auto with) {
-      launch_pdl(column_grads<T, S, V, with>, config_of(context, rows, V, kBlocks),
-                 Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
-                 at<const T>(x), lists_of<S>(weight, bias, mean, rstd), at<const S>(of_weight),
-                 at<const S>(of_bias), at<T>(out));
-    });
-  });
+  with_columns(
+      rows, x, {&grad, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+        using S = Computed<T>;
+        with_relu(relu, [&](auto with) {
+          launch_pdl(column_grads<T, S, V, with>, config_of(context, rows, V, kBlocks),
+                     Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
+                     at<const T>(x), lists_of<S>(weight, bias, mean, rstd), at<const S>(of_weight),
+                     at<const S>(of_bias), at<T>(out));
+        });
+      });
 }
 
 }  // namespace gradus::cuda
