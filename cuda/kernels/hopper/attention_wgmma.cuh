@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   wait_for_earlier_kernels();
   if (threadIdx.x >= 256) {
     give_registers<24>();
-    if (threadIdx.x == 256) pipe.template copy<false>();
+    if (threadIdx.x < 288) pipe.template copy<false>();
     return;
   }
   take_registers<240>();

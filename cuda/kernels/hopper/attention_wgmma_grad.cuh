@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
   wait_for_earlier_kernels();
   if (threadIdx.x >= 256) {
     give_registers<24>();
-    if (threadIdx.x == 256) pipe.template copy<false>();
+    if (threadIdx.x < 288) pipe.template copy<false>();
     return;
   }
   take_registers<240>();
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
   wait_for_earlier_kernels();
   if (threadIdx.x >= 256) {
     give_registers<24>();
-    if (threadIdx.x == 256) pipe.template copy<true>();
+    if (threadIdx.x < 288) pipe.template copy<true>();
     return;
   }
   take_registers<240>();

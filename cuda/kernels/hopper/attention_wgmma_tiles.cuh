@@ -125,26 +125,37 @@ struct AttentionPipe {
                          barrier, 64 * x, first, Tile::kPlanes == 1 ? item.head : item.index,
                          Tile::kPlanes == 1 ? item.batch : plane);
   }
-  // Fills the tiles: the work of the third warpgroup.
+  // Fills the tiles. The first warp of the third warpgroup calls it.
   template <bool kKeysFirst>
   __device__ void copy() {
     using namespace hopper;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     each_item<kKeysFirst>([&](const AttentionItem& item) {
       wait_for(own_empty, own_parity ^ 1);
       own_parity ^= 1;
-      arrive_and_expect(own_full, Tile::kStagesFrom);
+      if (lane == 0) {
+        arrive_and_expect(own_full, Tile::kStagesFrom);
 #pragma unroll
-      for (int which = 0; which < Tile::kOwn; ++which)
-        copy_tile<kRows>(own(which), args.own[which], own_full, item, item.first);
+        for (int which = 0; which < Tile::kOwn; ++which)
+          copy_tile<kRows>(own(which), args.own[which], own_full, item, item.first);
+      }
       for (int at = item.begin; at < item.end; at += N) {
+        float4 pair;  // of lines, loaded before they have a place
+        if constexpr (Tile::kHasLines) {
+          static_assert(N == 64);
+          pair = reinterpret_cast<const float4*>(args.lines + item.index * args.pitch + at)[lane];
+        }
         wait_for(&empty[stage], parity ^ 1);
-        if (Tile::kHasLines)
-          copy_bytes(lines(stage), args.lines + item.index * args.pitch + at, &full[stage],
-                     Tile::kLineBytes);
-        arrive_and_expect(&full[stage], Tile::kStageBytes + Tile::kLineBytes);
+        if constexpr (Tile::kHasLines) {
+          reinterpret_cast<float4*>(lines(stage))[lane] = pair;
+          __syncwarp();
+        }
+        if (lane == 0) {
+          arrive_and_expect(&full[stage], Tile::kStageBytes);
 #pragma unroll
-        for (int which = 0; which < 2; ++which)
-          copy_tile<N>(stream(which, stage), args.streams[which], &full[stage], item, at);
+          for (int which = 0; which < 2; ++which)
+            copy_tile<N>(stream(which, stage), args.streams[which], &full[stage], item, at);
+        }
         advance();
       }
     });

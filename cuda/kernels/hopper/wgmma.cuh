@@ -104,15 +104,6 @@ __device__ inline void copy_box(void* to, const CUtensorMap& from, uint64_t* bar
       "l"(&from), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "r"(w)
       : "memory");
 }
-// Copies so many bytes, one behind the other. REQUIRES: they and both addresses are multiples
-// of 16.
-__device__ inline void copy_bytes(void* to, const void* from, uint64_t* barrier, int bytes) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(shared_address(to)),
-      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
-}
 // Copies channels from c on of some pixels of a tensor of four dimensions, one
 // behind the other in the box that the tensor's map names, each moved by right and down. The first
 // one is at (w, h) of sample n.
