@@ -259,7 +259,7 @@ class FftPass {
         [&](FftBlock<T>& block) {
           FftLanes<T> lanes = lanes_of(to_, line, rows, block);
           if (to_.form != FftForm::half || splits_) return store(lanes, block, columns);
-          // Of the element behind those up to n / 2 that all lanes have, some lanes have one.
+          // All lanes have `common` elements up to n / 2. Some have one more.
           const int64_t left = n_ / 2 + rows - block.first,
                         common = std::max<int64_t>(0, (left - block.count + 1) / rows);
           store(lanes, block, common);

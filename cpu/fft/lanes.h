@@ -97,7 +97,7 @@ void load_lanes(const FftLanes<T>& from, FftForm form, int64_t count, std::array
   if (form == FftForm::real) std::fill(z[1], z[1] + count * lanes, T(0));
 }
 
-// Stores `count` elements of each lane times `scale`. Those of z are `lanes` apart.
+// Stores `count` elements of each lane times `scale`. Elements of a lane in z are `lanes` apart.
 template <class T>
 void store_lanes(const FftLanes<T>& to, FftForm form, int64_t lanes, int64_t count, T scale,
                  std::array<const T*, 2> z) {

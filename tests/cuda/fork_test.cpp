@@ -18,7 +18,7 @@ TEST_F(ForkTest, EveryUseInAChildWorksOrSaysWhyNot) {
   cuda::synchronize();
   const std::pair<const char*, std::function<bool()>> uses[] = {
       {"compute", [&] { return (on_device + 1).sum().item<double>() == 21; }},
-      {"allocate", [] { return empty({int64_t{1} << 22}, kCUDA).is_cuda(); }},
+      {"allocate", [] { return empty({int64_t{1} << 26}, kCUDA).is_cuda(); }},
       {"copy to the device", [&] { return equal(x.to(kCUDA).cpu(), x); }},
       {"copy to the host", [&] { return equal(on_device.cpu(), x); }},
       {"synchronize", [] { return cuda::synchronize(), true; }},
