@@ -33,17 +33,17 @@ bool holds_in_child(const F& f) {
 template <class F>
 std::string said_in_child(const F& f) {
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return "no pipe";
+  if (::pipe(ends.data()) != 0) return "no pipe";
   const bool good = holds_in_child([&] {
     const std::string text = f();
-    return write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    return ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
   });
-  close(ends[1]);
+  ::close(ends[1]);
   std::string out;
   std::array<char, 512> part{};
-  for (ssize_t n = 0; (n = read(ends[0], part.data(), part.size())) > 0;)
+  for (ssize_t n = 0; (n = ::read(ends[0], part.data(), part.size())) > 0;)
     out.append(part.data(), static_cast<size_t>(n));
-  close(ends[0]);
+  ::close(ends[0]);
   return good ? out : "the child failed after: " + out;
 }
 

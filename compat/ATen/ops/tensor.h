@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <type_traits>
 #include <vector>
 
 #include "gradus/tensor/factories.h"
@@ -29,9 +28,8 @@ gradus::Tensor tensor(const std::vector<T>& values,
                       const gradus::TensorOptions& options = gradus::dtype_of<T>) {
   return tensor(gradus::ArrayRef<T>(values), options);
 }
-template <class T>
-requires std::is_arithmetic_v<T> gradus::Tensor tensor(
-    T value, const gradus::TensorOptions& options = gradus::dtype_of<T>) {
+template <gradus::Number T>
+gradus::Tensor tensor(T value, const gradus::TensorOptions& options = gradus::dtype_of<T>) {
   return tensor(gradus::ArrayRef<T>(value), options);
 }
 

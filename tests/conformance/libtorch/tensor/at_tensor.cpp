@@ -23,6 +23,8 @@ int main() {
   show(at::tensor(std::vector<int64_t>{1, 2, 3}));
   show(at::tensor(std::vector<double>{1, 2, 3}, at::kFloat));
   show(at::tensor({1, 2}, at::dtype(at::kDouble)));
+  show(at::real(at::tensor(c10::complex<float>(1, 2)) + 0.5));
+  show(at::imag(at::tensor(c10::complex<float>(1, 2), at::dtype(at::kComplexDouble))));
   try {
     torch::ones({2}).to(torch::TensorOptions().requires_grad(true));
     std::cout << "allowed\n";
