@@ -80,10 +80,16 @@ constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
 // Columns of a block, whose rows' terms are cut into parts for a few rounds of blocks.
-template <int kCols>
-constexpr Kernel<float> kNarrowOf = {
-    matmul_narrow<kCols>, NarrowShape::kRows, kCols, NarrowShape::kThreads, 4, 0.5};
-constexpr std::array<Kernel<float>, 3> kNarrow = {kNarrowOf<4>, kNarrowOf<8>, kNarrowOf<12>};
+template <class S>
+constexpr Kernel<float> kNarrowOf = {.runs = matmul_narrow<S>,
+                                     .rows = S::kRows,
+                                     .cols = S::kCols,
+                                     .threads = S::kThreads,
+                                     .resident = 4 * S::kResident,
+                                     .shared_bytes = S::kSharedBytes};
+constexpr std::array<Kernel<float>, 3> kNarrow = {
+    kNarrowOf<NarrowShape<4>>, kNarrowOf<NarrowShape<8>>, kNarrowOf<NarrowShape<12>>};
+constexpr int64_t kNarrowTerms = 2048;  // at least, a part
 
 // The kernels that "automatic" picks from for products that fill a tile.
 template <class T>
@@ -231,16 +237,16 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 
   if constexpr (std::is_same_v<T, float>) {
     // Where a comes from memory.
-    const int64_t cached = getDeviceProperties(current_device()).l2_bytes;
+    const DeviceProperties& device = getDeviceProperties(current_device());
     const auto along_memory = [](const MatmulOperand<float>& x) {
       return x.aligned && !x.along_outer;
     };
-    if (args.n <= kNarrow.back().cols && args.k >= 8 * NarrowShape::kChunk &&
-        args.m * args.k * int64_t{sizeof(float)} > cached && along_memory(args.a) &&
+    if (args.n <= kNarrow.back().cols && args.k >= kNarrowTerms &&
+        args.m * args.k * int64_t{sizeof(float)} > device.l2_bytes && along_memory(args.a) &&
         along_memory(args.b)) {
       const Kernel<float>& kernel = kNarrow[static_cast<size_t>(args.n - 1) / 4];
-      return {kernel,
-              useful_parts(kernel, args, batches, multiprocessors, 8 * NarrowShape::kChunk)};
+      if (kernel.shared_bytes <= device.shared_per_block_optin)
+        return {kernel, useful_parts(kernel, args, batches, multiprocessors, kNarrowTerms)};
     }
   }
 

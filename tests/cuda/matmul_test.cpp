@@ -332,6 +332,8 @@ TEST_F(MatmulTest, WgmmaTakesManyTilesAndParts) {
     for (const OperandLayout b : kOperandLayouts) {
       check_product(kFloat, 2, 515, 387, 200, a, b, pick(0, 1), {"wgmma"});
       check_product(kFloat, 1, 130, 129, 3000, a, b, pick(0, 1), {"wgmma"});
+      // One step: two blocks a multiprocessor, and several tiles for each.
+      check_product(kFloat, 4, 1300, 900, pick(1, 64), a, b, pick(0, 1), {"wgmma"});
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "gradus/cuda/ops/cudnn.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
@@ -11,7 +13,12 @@ namespace {
 
 using namespace test;
 
-class CudaWindows : public GpuTest {};
+class CudaWindows : public GpuTest {
+ protected:
+  void TearDown() override {
+    if (cuda::is_available()) cuda::set_convolution_kernel("automatic");
+  }
+};
 
 Tensor random_of(const Dims& sizes, ScalarType dtype) {
   const Tensor memory = random_memory(dtype, numel_of(sizes), {-1, 1});
@@ -104,6 +111,22 @@ TEST_F(CudaWindows, ConvolutionsOfOverlappingWindows) {
   }
 }
 
+// Gradients of weights by wgmma, of floats as sums of three smaller numbers: filters, channels and
+// places beyond a tile, fewer than a unit, strides and gaps.
+TEST_F(CudaWindows, WeightGradientsByWgmma) {
+  if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  cuda::set_convolution_kernel("wgmma");
+  check_convolution(squares(9, 64, 64, {32, 32, 3, 1, 1, 1}), kFloat);
+  check_convolution(squares(3, 130, 200, {13, 13, 3, 1, 1, 1}), kFloat);
+  check_convolution(squares(2, 3, 64, {30, 15, 7, 2, 3, 1}), kFloat);
+  check_convolution(squares(5, 72, 129, {4, 4, 3, 1, 1, 1}), kFloat);
+  for (int i = 0; i < 16; ++i) {
+    Convolution s = random_convolution(4, 9);
+    s.groups = 1, s.channels *= pick(1, 40), s.filters *= pick(1, 40);
+    check_convolution(s, kFloat);
+  }
+}
+
 // Floats as sums of two smaller ones do not serve for infinities and for what rounds to one.
 TEST_F(CudaWindows, ConvolutionsOfInfinities) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kMax = 0x1.fffffep127f;
@@ -117,6 +140,18 @@ TEST_F(CudaWindows, ConvolutionsOfInfinities) {
     const Tensor got = raw::to(output(raw::to(x, kCUDA), raw::to(w, kCUDA)), Device(kCPU));
     expect_close(got, output(x, w), 1e-4, "windows of " + std::to_string(kernel));
     EXPECT_EQ(got.isinf().sum().item<int64_t>(), 36 * (kernel == 1 ? 1 : 9));
+
+    for (const char* const name : {"automatic", "wgmma"}) {
+      cuda::set_convolution_kernel(name);
+      const Tensor grad = full({2, 36, 8, 8}, 0.5f);
+      const auto gradient = [&](const Tensor& a, const Tensor& b) {
+        return raw::convolution("conv", ConvolutionPass::wgrad, s, a, b);
+      };
+      const Tensor sums = raw::to(gradient(raw::to(grad, kCUDA), raw::to(x, kCUDA)), Device(kCPU));
+      expect_close(sums, gradient(grad, x), 1e-4, name);
+      EXPECT_EQ(sums.isinf().sum().item<int64_t>(), 36 * kernel * kernel) << name;
+    }
+    cuda::set_convolution_kernel("automatic");
   }
 }
 

@@ -23,15 +23,108 @@ struct WeightWgmmaArgs {
   GatheredDim dim[2];
   int rows, channels, places;
   int parts, part;  // into how many the places are cut, and steps of each
+  // Channels from a plane of the tensor to the next (convolution_wgmma_weight_split.cuh).
+  int grad_plane, gathered_plane;
 };
+
+// The tiles of such a product. A step is Tile::kPlaces places, a box Tile::kLine filters, or
+// channels of a tap.
+template <class Tile>
+struct WeightTiles {
+  int chunks, columns, wide, tall, steps, all;
+
+  template <class T>
+  __device__ explicit WeightTiles(const WeightWgmmaArgs<T>& args)
+      : chunks((args.channels + Tile::kLine - 1) / Tile::kLine),
+        columns(args.dim[0].taps * args.dim[1].taps * chunks),
+        wide((columns + Tile::kBoxesB - 1) / Tile::kBoxesB),
+        tall((args.rows + Tile::kRows - 1) / Tile::kRows),
+        steps((args.places + Tile::kPlaces - 1) / Tile::kPlaces),
+        all(wide * tall * args.parts) {}
+
+  struct At {
+    int box, row, part, begin, end;
+  };
+  template <class T>
+  __device__ At at(int tile, const WeightWgmmaArgs<T>& args) const {
+    const int part = tile / (wide * tall), rest = tile % (wide * tall);
+    return {rest % wide * Tile::kBoxesB, rest / wide * Tile::kRows, part, part * args.part,
+            ::min((part + 1) * args.part, steps)};
+  }
+};
+
+// Sets up the barriers of a ring of stages, which lie behind them. `readers` arrive at each of the
+// second kind. All threads of the block are here.
+struct WeightRing {
+  char* stages;
+  uint64_t *full, *empty;
+
+  __device__ WeightRing(char* at, int count, int stage_bytes, int readers)
+      : stages(at),
+        full(reinterpret_cast<uint64_t*>(at + count * stage_bytes)),
+        empty(full + count) {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < count; ++i)
+        hopper::init_barrier(&full[i], 1), hopper::init_barrier(&empty[i], readers);
+      hopper::publish_barriers();
+    }
+    __syncthreads();
+  }
+};
+
+// One thread asks for the steps of this block's tiles, as stages become free.
+template <class Tile, class T>
+__device__ void copy_weight_steps(const WeightWgmmaArgs<T>& args, const WeightTiles<Tile>& tiles,
+                                  const WeightRing& ring) {
+  using namespace hopper;
+  const GatheredDim &down = args.dim[0], &across = args.dim[1];
+  int stage = 0, parity = 0;
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
+    const auto at = tiles.at(tile, args);
+    int channel[Tile::kBoxesB], right[Tile::kBoxesB], below[Tile::kBoxesB];
+#pragma unroll
+    for (int i = 0; i < Tile::kBoxesB; ++i) {
+      const int tap = (at.box + i) / tiles.chunks, i_down = tap / across.taps;
+      // Behind the last column there are zeros, as behind the last channel.
+      const bool exists = at.box + i < tiles.columns;
+      channel[i] =
+          exists ? (at.box + i) % tiles.chunks * Tile::kLine : Tile::kPlanes * args.gathered_plane;
+      right[i] = exists ? offset_of(across, tap % across.taps) : 0;
+      below[i] = exists ? offset_of(down, i_down) : 0;
+    }
+    for (int step = at.begin; step < at.end; ++step) {
+      const SplitPlace place(step * Tile::kPlaces, args.dim);
+      const int h = place.at[0] * down.step + lower_corner(down);
+      const int w = place.at[1] * across.step + lower_corner(across);
+      wait_for(&ring.empty[stage], parity ^ 1);
+      arrive_and_expect(&ring.full[stage], Tile::kStageBytes);
+      char* a = ring.stages + stage * Tile::kStageBytes;
+      char* b = a + Tile::kPlanes * Tile::kBoxesA * Tile::kBox;
+#pragma unroll
+      for (int plane = 0; plane < Tile::kPlanes; ++plane) {
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxesA; ++i, a += Tile::kBox)
+          copy_box(a, args.grad, &ring.full[stage],
+                   plane * args.grad_plane + at.row + Tile::kLine * i, step * Tile::kPlaces, 0);
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxesB; ++i, b += Tile::kBox)
+          copy_pixels(b, args.gathered, &ring.full[stage], plane * args.gathered_plane + channel[i],
+                      w, h, place.sample, right[i], below[i]);
+      }
+      if (++stage == Tile::kStages) stage = 0, parity ^= 1;
+    }
+  }
+}
 
 // kDown: warpgroups one below the other; 1 where they are side by side. N: columns of each.
 template <int N, int kDown>
 struct WeightWgmmaTile {
   static constexpr int kThreads = 288, kPlaces = 64;  // of a step
-  static constexpr int kRows = 64 * kDown, kBoxesB = N / 64 * (kDown == 1 ? 2 : 1);
+  static constexpr int kBox = hopper::kBoxBytes, kLine = 64, kPlanes = 1;
+  static constexpr int kRows = 64 * kDown, kBoxesA = kDown;
+  static constexpr int kBoxesB = N / 64 * (kDown == 1 ? 2 : 1);
   static constexpr int kResident = N <= 128 ? 2 : 1;
-  static constexpr int kStageBytes = (kDown + kBoxesB) * hopper::kBoxBytes, kBarrierBytes = 256;
+  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox, kBarrierBytes = 256;
   static constexpr int kStages = ((228 / kResident - 1) * 1024 - kBarrierBytes) / kStageBytes;
   static constexpr int kSharedBytes = kStages * kStageBytes + kBarrierBytes;
 };
@@ -45,74 +138,26 @@ __global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
   using Tile = WeightWgmmaTile<N, kDown>;
   constexpr int kStages = Tile::kStages;
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
-  auto* const full = reinterpret_cast<uint64_t*>(boxes + kStages * Tile::kStageBytes);
-  uint64_t* const empty = full + kStages;
-  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
-  if (thread == 0) {
-    for (int i = 0; i < kStages; ++i) init_barrier(&full[i], 1), init_barrier(&empty[i], 2);
-    publish_barriers();
-  }
-  __syncthreads();
+  const WeightRing ring(boxes, kStages, Tile::kStageBytes, 2);
   wait_for_earlier_kernels();
 
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const GatheredDim &down = args.dim[0], &across = args.dim[1];
-  const int chunks = (args.channels + 63) / 64, columns = down.taps * across.taps * chunks;
-  const int wide = (columns + Tile::kBoxesB - 1) / Tile::kBoxesB;
-  const int tall = (args.rows + Tile::kRows - 1) / Tile::kRows;
-  const int steps = (args.places + Tile::kPlaces - 1) / Tile::kPlaces;
-  const int tiles = wide * tall * args.parts;
-  struct At {
-    int box, row, part, begin, end;
-  };
-  const auto at_tile = [&](int tile) {
-    const int part = tile / (wide * tall), rest = tile % (wide * tall);
-    return At{rest % wide * Tile::kBoxesB, rest / wide * Tile::kRows, part, part * args.part,
-              ::min((part + 1) * args.part, steps)};
-  };
-
+  const WeightTiles<Tile> tiles(args);
   if (group == 2) {
-    if (thread % 32 == 0) {
-      int stage = 0, parity = 0;
-      for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
-        const At at = at_tile(tile);
-        for (int step = at.begin; step < at.end; ++step) {
-          const SplitPlace place(step * Tile::kPlaces, args.dim);
-          const int h = place.at[0] * down.step + lower_corner(down);
-          const int w = place.at[1] * across.step + lower_corner(across);
-          wait_for(&empty[stage], parity ^ 1);
-          arrive_and_expect(&full[stage], Tile::kStageBytes);
-          char* const a = boxes + stage * Tile::kStageBytes;
-          char* const b = a + kDown * kBoxBytes;
-#pragma unroll
-          for (int i = 0; i < kDown; ++i)
-            copy_box(a + i * kBoxBytes, args.grad, &full[stage], at.row + 64 * i,
-                     step * Tile::kPlaces, 0);
-#pragma unroll
-          for (int i = 0; i < Tile::kBoxesB; ++i) {
-            const int tap = (at.box + i) / chunks, i_down = tap / across.taps;
-            // Behind the last column there are zeros, as behind the last channel.
-            const bool exists = at.box + i < columns;
-            copy_pixels(b + i * kBoxBytes, args.gathered, &full[stage],
-                        exists ? (at.box + i) % chunks * 64 : args.channels, w, h, place.sample,
-                        exists ? offset_of(across, tap % across.taps) : 0,
-                        exists ? offset_of(down, i_down) : 0);
-          }
-          if (++stage == kStages) stage = 0, parity ^= 1;
-        }
-      }
-    }
+    if (thread % 32 == 0) copy_weight_steps(args, tiles, ring);
   } else {
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int own_rows = kDown == 2 ? group : 0, own_columns = kDown == 2 ? 0 : group * (N / 64);
     int stage = 0, parity = 0;
-    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
-      const At at = at_tile(tile);
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
+      const auto at = tiles.at(tile, args);
       float sums[N / 2];  // of the lane
       const auto release = [&](int which) {
-        if (thread % 128 == 0) arrive_at(&empty[which], 0);
+        if (thread % 128 == 0) arrive_at(&ring.empty[which], 0);
       };
       for (int step = at.begin; step < at.end; ++step) {
-        wait_for(&full[stage], parity);
+        wait_for(&ring.full[stage], parity);
         const char* const from = boxes + stage * Tile::kStageBytes;
         const uint64_t a = describe(from + own_rows * kBoxBytes);
         const uint64_t b = describe(from + (kDown + own_columns) * kBoxBytes);
@@ -133,8 +178,9 @@ __global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
 #pragma unroll
       for (int box = 0; box < N / 64; ++box) {
         const int column = at.box + own_columns + box;
-        if (column >= columns) break;
-        const int tap = column / chunks, first = column % chunks * 64 + lane % 4 * 2;
+        if (column >= tiles.columns) break;
+        const int tap = column / tiles.chunks;
+        const int first = column % tiles.chunks * 64 + lane % 4 * 2;
 #pragma unroll
         for (int j = 0; j < 8; ++j)
 #pragma unroll

@@ -17,8 +17,8 @@ namespace gradus::cuda {
 
 struct WeightTf32Tile {
   static constexpr int kThreads = 288, kPlaces = 32;  // of a step
-  static constexpr int kRows = 128, kColumns = 128;
-  static constexpr int kBox = 32 * 128, kBoxesA = 4, kBoxesB = 4;  // of 32 channels
+  static constexpr int kRows = 128, kColumns = 128, kPlanes = 1;
+  static constexpr int kLine = 32, kBox = 32 * 128, kBoxesA = 4, kBoxesB = 4;
   static constexpr int kResident = 1, kTurnedBytes = kBoxesB * kBox, kBarrierBytes = 256;
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox;
   static constexpr int kStages = (227 * 1024 - 2 * kTurnedBytes - kBarrierBytes) / kStageBytes;
@@ -32,65 +32,14 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
   using Tile = WeightTf32Tile;
   constexpr int kStages = Tile::kStages, N = Tile::kColumns, kBox = Tile::kBox;
   extern __shared__ __align__(1024) char shared[];
-  char* const stages = shared + 2 * Tile::kTurnedBytes;
-  auto* const full = reinterpret_cast<uint64_t*>(stages + kStages * Tile::kStageBytes);
-  uint64_t* const empty = full + kStages;
-  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
-  if (thread == 0) {
-    for (int i = 0; i < kStages; ++i) init_barrier(&full[i], 1), init_barrier(&empty[i], 1);
-    publish_barriers();
-  }
-  __syncthreads();
+  const WeightRing ring(shared + 2 * Tile::kTurnedBytes, kStages, Tile::kStageBytes, 1);
   wait_for_earlier_kernels();
 
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const GatheredDim &down = args.dim[0], &across = args.dim[1];
-  const int chunks = (args.channels + 31) / 32, columns = down.taps * across.taps * chunks;
-  const int wide = (columns + Tile::kBoxesB - 1) / Tile::kBoxesB;
-  const int tall = (args.rows + Tile::kRows - 1) / Tile::kRows;
-  const int steps = (args.places + Tile::kPlaces - 1) / Tile::kPlaces;
-  const int tiles = wide * tall * args.parts;
-  struct At {
-    int box, row, part, begin, end;
-  };
-  const auto at_tile = [&](int tile) {
-    const int part = tile / (wide * tall), rest = tile % (wide * tall);
-    return At{rest % wide * Tile::kBoxesB, rest / wide * Tile::kRows, part, part * args.part,
-              ::min((part + 1) * args.part, steps)};
-  };
-
+  const WeightTiles<Tile> tiles(args);
   if (group == 2) {
-    if (thread % 32 > 0) return;
-    int stage = 0, parity = 0;
-    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
-      const At at = at_tile(tile);
-      int channel[Tile::kBoxesB], right[Tile::kBoxesB], below[Tile::kBoxesB];
-#pragma unroll
-      for (int i = 0; i < Tile::kBoxesB; ++i) {
-        const int tap = (at.box + i) / chunks, i_down = tap / across.taps;
-        // Behind the last column there are zeros, as behind the last channel.
-        const bool exists = at.box + i < columns;
-        channel[i] = exists ? (at.box + i) % chunks * 32 : args.channels;
-        right[i] = exists ? offset_of(across, tap % across.taps) : 0;
-        below[i] = exists ? offset_of(down, i_down) : 0;
-      }
-      for (int step = at.begin; step < at.end; ++step) {
-        const SplitPlace place(step * Tile::kPlaces, args.dim);
-        const int h = place.at[0] * down.step + lower_corner(down);
-        const int w = place.at[1] * across.step + lower_corner(across);
-        wait_for(&empty[stage], parity ^ 1);
-        arrive_and_expect(&full[stage], Tile::kStageBytes);
-        char* const a = stages + stage * Tile::kStageBytes;
-        char* const b = a + Tile::kBoxesA * kBox;
-#pragma unroll
-        for (int i = 0; i < Tile::kBoxesA; ++i)
-          copy_box(a + i * kBox, args.grad, &full[stage], at.row + 32 * i, step * Tile::kPlaces, 0);
-#pragma unroll
-        for (int i = 0; i < Tile::kBoxesB; ++i)
-          copy_pixels(b + i * kBox, args.gathered, &full[stage], channel[i], w, h, place.sample,
-                      right[i], below[i]);
-        if (++stage == kStages) stage = 0, parity ^= 1;
-      }
-    }
+    if (thread % 32 == 0) copy_weight_steps(args, tiles, ring);
     return;
   }
   const int lane = thread % 32, warp = thread % 128 / 32, row_pair = lane / 4, member = lane % 4;
@@ -98,12 +47,12 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
   const int places = thread % 8, box = thread / 64;
   const int channels = ((places & 4) | (places & 1) << 1 | (places >> 1 & 1)) ^ (thread / 8 % 8);
   int stage = 0, parity = 0, turn = 0;
-  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += gridDim.x) {
-    const At at = at_tile(tile);
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
+    const auto at = tiles.at(tile, args);
     float sums[N / 2];  // of the lane
     for (int step = at.begin; step < at.end; ++step) {
-      wait_for(&full[stage], parity);
-      const char* const a = stages + stage * Tile::kStageBytes;
+      wait_for(&ring.full[stage], parity);
+      const char* const a = ring.stages + stage * Tile::kStageBytes;
       const char* const b = a + (Tile::kBoxesA + box) * kBox;
       char* const turned = shared + turn * Tile::kTurnedBytes;
       float4 x[4];
@@ -134,7 +83,7 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
       }
       publish_to_copies();
       asm volatile("bar.sync 1, 256;" ::: "memory");
-      if (thread == 0) arrive(&empty[stage]);
+      if (thread == 0) arrive(&ring.empty[stage]);
       const uint64_t from = describe(turned);
       begin_products();
 #pragma unroll
@@ -152,12 +101,13 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
 #pragma unroll
     for (int j = 0; j < N / 8; ++j) {
       const int column = 8 * j + 2 * member, of_box = at.box + column / 32;
-      const int channel = of_box % chunks * 32 + column % 32;
-      if (of_box >= columns || channel >= args.channels) continue;
+      const int channel = of_box % tiles.chunks * 32 + column % 32;
+      if (of_box >= tiles.columns || channel >= args.channels) continue;
 #pragma unroll
       for (int low = 0; low < 2; ++low)
         if (row + low < args.rows)
-          *reinterpret_cast<float2*>(out + (row + low) * pitch + of_box / chunks * args.channels +
+          *reinterpret_cast<float2*>(out + (row + low) * pitch +
+                                     of_box / tiles.chunks * args.channels +
                                      channel) = {sums[4 * j + 2 * low], sums[4 * j + 2 * low + 1]};
     }
   }

@@ -6,28 +6,19 @@
 // a float shows. (Henry, Tang and Heinecke 2019, "Leveraging the bfloat16 artificial intelligence
 // datatype for higher-precision computations".) A stage of shared memory holds 64 terms of all
 // planes, so that each is loaded once for its products. Tensor cores truncate their sums; so they
-// add 64 terms at a time, least ones first, and ordinary additions add the sums of 64.
+// add 64 terms at a time, least ones first, and ordinary additions add the sums of 64. Products of
+// one step are mostly writes. So two blocks share a multiprocessor: one multiplies while the other
+// writes.
 // Cost. Six products: a sixth of the tensor cores' rate for bfloat16, at most. 12 bytes of planes
 // are written and read for each element of an operand.
 // Next. Warps that split a tile of floats in shared memory, in place of planes in global memory.
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/planes.cuh"
 #include "gradus/cuda/kernels/matmul.h"
 
 namespace gradus::cuda {
-
-// x = planes[0] + planes[1] / 2^8 + planes[2] / 2^16, exactly. So planes of small numbers are no
-// smaller than these. An infinity has planes that are not finite; so has a float that rounds to
-// one.
-__device__ inline void split_in_three(float x, uint16_t (&planes)[3]) {
-#pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    const BFloat16 plane(x);
-    planes[i] = plane.bits;
-    x = (x - static_cast<float>(plane)) * 256;
-  }
-}
 
 // The floats that become planes: batches of lines of `count` elements, and their strides.
 struct PlanesSource {
@@ -60,14 +51,9 @@ __global__ void split_planes(const PlanesSource from, int64_t pitch, uint16_t* t
 #pragma unroll
     for (int e = 0; e < 8; ++e) split_in_three(x[e], planes[e]);
 #pragma unroll
-    for (int p = 0; p < 3; ++p) {
-      uint4 out;
-      out.x = planes[0][p] | uint32_t{planes[1][p]} << 16;
-      out.y = planes[2][p] | uint32_t{planes[3][p]} << 16;
-      out.z = planes[4][p] | uint32_t{planes[5][p]} << 16;
-      out.w = planes[6][p] | uint32_t{planes[7][p]} << 16;
-      *reinterpret_cast<uint4*>(to + ((z * 3 + p) * from.lines + row) * pitch + unit) = out;
-    }
+    for (int p = 0; p < 3; ++p)
+      *reinterpret_cast<uint4*>(to + ((z * 3 + p) * from.lines + row) * pitch + unit) =
+          unit_of(planes, p);
   }
 }
 
@@ -80,11 +66,16 @@ struct WgmmaSplitArgs {
   int of_a, of_b;  // planes from one batch to the next: 3, or 0 where all share them
 };
 
+// kSteps: the sums of a tile have many steps of kDepth terms, or one.
+template <bool kSteps>
 struct WgmmaSplitTile {
-  static constexpr int kRows = 128, kCols = 128, kDepth = 64, kThreads = 384, kCluster = 2;
+  static constexpr int kBlocks = kSteps ? 1 : 2;  // that share a multiprocessor
+  static constexpr int kRows = 128, kCols = 128, kDepth = 64, kCluster = 2;
+  // Two warpgroups multiply. A third one copies steps ahead, where there are some.
+  static constexpr int kThreads = kSteps ? 384 : 256;
   static constexpr int kPlanes = 3, kBoxes = 2;  // of 64 rows or columns, a plane
   static constexpr int kStageBytes = 2 * kPlanes * kBoxes * hopper::kBoxBytes;
-  static constexpr int kStages = 2;
+  static constexpr int kStages = kSteps ? 2 : 1;
   static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 256;
 };
 
@@ -100,12 +91,13 @@ __device__ inline float plain_product(const MatmulArgs<float>& args, int64_t bat
 
 using WgmmaSplitRun = void(WgmmaSplitArgs);
 
-template <bool kAlongA, bool kAlongB>
-__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThreads, 1)
-    matmul_wgmma_split(const __grid_constant__ WgmmaSplitArgs args) {
+template <bool kSteps, bool kAlongA, bool kAlongB>
+__global__ void __cluster_dims__(2, 1, 1)
+    __launch_bounds__(WgmmaSplitTile<kSteps>::kThreads, WgmmaSplitTile<kSteps>::kBlocks)
+        matmul_wgmma_split(const __grid_constant__ WgmmaSplitArgs args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
-  using Tile = WgmmaSplitTile;
+  using Tile = WgmmaSplitTile<kSteps>;
   constexpr int kStages = Tile::kStages, N = Tile::kCols;
   extern __shared__ char shared[];
   char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
@@ -135,78 +127,71 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
     return ::min(first_step(at) + args.steps, all_steps);
   };
 
-  if (group == 0) {
+  // Asks for the planes of a step as soon as their stage is free.
+  const auto copy_step = [&](const WgmmaPlace& at, int step, int stage, int parity) {
+    wait_for(&empty[stage], parity ^ 1);
+    arrive_and_expect(&full[stage], Tile::kStageBytes);
+    char* const a = stages + stage * Tile::kStageBytes;
+    char* const b = a + Tile::kPlanes * Tile::kBoxes * kBoxBytes;
+    const int row = at.row * 256 + static_cast<int>(rank) * 128, k = step * Tile::kDepth;
+    const int column = at.column * N + static_cast<int>(rank) * 64;
+#pragma unroll
+    for (int plane = 0; plane < Tile::kPlanes; ++plane) {
+      const int batch = at.batch / args.parts, first = plane * Tile::kBoxes;
+      const int of_a = batch * args.of_a + plane, of_b = batch * args.of_b + plane;
+#pragma unroll
+      for (int i = 0; i < Tile::kBoxes; ++i) {
+        const int outer = row + 64 * i;
+        copy_box(a + (first + i) * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
+                 kAlongA ? k : outer, of_a);
+      }
+      copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, &full[stage],
+                      kAlongB ? column : k, kAlongB ? k : column, of_b, 0b11);
+    }
+  };
+
+  const int64_t first_tile = blockIdx.x / Tile::kCluster;
+  if (kSteps && group == 2) {
     give_registers<40>();
-    if (thread == 0) {
+    if (thread % 128 == 0) {
       int stage = 0, parity = 0;
-      for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+      for (int64_t tile = first_tile; tile < tiles; tile += clusters) {
         const WgmmaPlace at(tile, tall, wide);
-        const int row = at.row * 256 + static_cast<int>(rank) * 128;
-        const int column = at.column * N + static_cast<int>(rank) * 64;
         for (int step = first_step(at); step < last_step(at); ++step) {
-          wait_for(&empty[stage], parity ^ 1);
-          arrive_and_expect(&full[stage], Tile::kStageBytes);
-          char* const a = stages + stage * Tile::kStageBytes;
-          char* const b = a + Tile::kPlanes * Tile::kBoxes * kBoxBytes;
-          const int k = step * Tile::kDepth;
-#pragma unroll
-          for (int plane = 0; plane < Tile::kPlanes; ++plane) {
-            const int batch = at.batch / args.parts, first = plane * Tile::kBoxes;
-            const int of_a = batch * args.of_a + plane, of_b = batch * args.of_b + plane;
-#pragma unroll
-            for (int i = 0; i < Tile::kBoxes; ++i) {
-              const int outer = row + 64 * i;
-              copy_box(a + (first + i) * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
-                       kAlongA ? k : outer, of_a);
-            }
-            copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, &full[stage],
-                            kAlongB ? column : k, kAlongB ? k : column, of_b, 0b11);
-          }
+          copy_step(at, step, stage, parity);
           if (++stage == kStages) stage = 0, parity ^= 1;
         }
       }
     }
   } else {
-    take_registers<232>();
-    const int part = group - 1, lane = thread % 32, warp = thread % 128 / 32;
+    if constexpr (kSteps) take_registers<232>();
+    const int lane = thread % 32, warp = thread % 128 / 32;
     int stage = 0, parity = 0;
-    for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+    if (!kSteps && thread == 0) copy_step(WgmmaPlace(first_tile, tall, wide), 0, 0, 0);
+    for (int64_t tile = first_tile; tile < tiles; tile += clusters) {
       const WgmmaPlace at(tile, tall, wide);
-      float sums[N / 2], step_sums[N / 2];
-#pragma unroll
-      for (float& sum : sums) sum = 0;
+      float sums[kSteps ? N / 2 : 1] = {}, step_sums[N / 2];
       for (int step = first_step(at); step < last_step(at); ++step) {
         wait_for(&full[stage], parity);
         const char* const from = stages + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + part * kBoxBytes);
+        const uint64_t a = describe(from + group * kBoxBytes);
         const uint64_t b = describe(from + Tile::kPlanes * Tile::kBoxes * kBoxBytes);
-        constexpr int kOfA[6] = {2, 0, 1, 1, 0, 0}, kOfB[6] = {0, 2, 1, 0, 1, 0};
-        constexpr int kPlane = Tile::kBoxes * kBoxBytes / 16;
-        begin_products();
-#pragma unroll
-        for (int p = 0; p < 6; ++p) {
-          if (p == 3 || p == 5) {  // what follows is 2^8 times as large
-            end_products();
-            wait_for_products<0>();
-#pragma unroll
-            for (float& sum : step_sums) sum *= 1.f / 256;
-            begin_products();
-          }
-#pragma unroll
-          for (int i = 0; i < Tile::kDepth / 16; ++i)
-            multiply<BFloat16, N, kAlongA, kAlongB>(
-                step_sums, a + kOfA[p] * kPlane + i * (kAlongA ? 128 : 2),
-                b + kOfB[p] * kPlane + i * (kAlongB ? 128 : 2), p + i > 0);
-        }
-        end_products();
-        wait_for_products<0>();
+        multiply_planes<N, kAlongA, kAlongB>(step_sums, a, Tile::kBoxes, b, Tile::kBoxes);
         if (thread % 128 < Tile::kCluster) arrive_at(&empty[stage], thread % 128);
+        if constexpr (kSteps) {
 #pragma unroll
-        for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
+          for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
+        }
         if (++stage == kStages) stage = 0, parity ^= 1;
       }
+      if (!kSteps && thread == 0 && tile + clusters < tiles)
+        copy_step(WgmmaPlace(tile + clusters, tall, wide), 0, 0, parity);
+      const auto sum = [&](int i) {
+        if constexpr (kSteps) return sums[i];
+        return step_sums[i];
+      };
       const int row =
-          at.row * 256 + static_cast<int>(rank) * 128 + part * 64 + 16 * warp + lane / 4;
+          at.row * 256 + static_cast<int>(rank) * 128 + group * 64 + 16 * warp + lane / 4;
       const int column = at.column * N + lane % 4 * 2;
       float* const out = product.out + (int64_t{at.batch} * product.m + row) * product.n + column;
       const bool pairs = product.n % 2 == 0 && reinterpret_cast<uintptr_t>(product.out) % 8 == 0;
@@ -217,7 +202,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
         float* const line = out + 8 * upper * product.n;
 #pragma unroll
         for (int j = 0; j < N / 8; ++j) {
-          float first = sums[4 * j + 2 * upper], second = sums[4 * j + 2 * upper + 1];
+          float first = sum(4 * j + 2 * upper), second = sum(4 * j + 2 * upper + 1);
           const int left = static_cast<int>(product.n) - column - 8 * j;
           if (left <= 0) continue;
           finite &= isfinite(first) && (left < 2 || isfinite(second));

@@ -10,6 +10,7 @@
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_wgmma.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/base/precision.h"
@@ -297,6 +298,8 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
     return copy(made, out);
   }
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
+  if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
+    return;
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const Operands<T> operands{

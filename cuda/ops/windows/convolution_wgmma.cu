@@ -14,6 +14,9 @@ bool wgmma_convolution(ConvolutionPass, const Convolution&, const std::vector<Ch
                        const Tensor&, double) {
   return false;
 }
+bool split_weight_gradient(const Convolution&, const Tensor&, const Tensor&, const Tensor&) {
+  return false;
+}
 
 #else
 
@@ -23,8 +26,9 @@ bool wgmma_convolution(ConvolutionPass, const Convolution&, const std::vector<Ch
 
 #include "gradus/cuda/kernels/hopper/convolution_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/convolution_wgmma_weight.cuh"
+#include "gradus/cuda/kernels/hopper/convolution_wgmma_weight_split.cuh"
 #include "gradus/cuda/kernels/hopper/convolution_wgmma_weight_tf32.cuh"
-#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_channels_last.cuh"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -52,7 +56,9 @@ constexpr WgmmaTimes kNarrow = {0.68e-6, 0.4e-6, 0.68e-6, 5.7e-6},
                      kWide = {0.86e-6, 0.43e-6, 2.3e-6, 4e-6},  // one block a multiprocessor
     kNarrowWeight = {0.62e-6, 0.66e-6, 0.72e-6, 7.3e-6},
                      kWideWeight = {0.9e-6, 1.09e-6, 2.6e-6, 2.6e-6},
-                     kTf32Weight = {1.6e-6, 0.8e-6, 1e-6, 6e-6};
+                     kTf32Weight = {1.6e-6, 0.8e-6, 1e-6, 6e-6},
+                     kWideSplit = {5.2e-6, 2.6e-6, 2e-6, 8e-6},
+                     kNarrowSplit = {3.6e-6, 1.8e-6, 2e-6, 8e-6};
 constexpr int64_t kMultiprocessors = 132;
 
 // `tiles` for `at_once` places, each of which takes two at a time.
@@ -187,13 +193,14 @@ struct WeightWay {
   int columns, down, boxes, places;  // boxes of columns in a tile
   WgmmaTimes times;
 };
+// Lines of boxes have `line` channels.
 template <class T>
-WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps,
+WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps, int line,
                        std::initializer_list<WeightWay> ways) {
-  constexpr int kLeastSteps = 8, kMostParts = 64, kLine = 128 / sizeof(T);
+  constexpr int kLeastSteps = 8, kMostParts = 64;
   // Seconds of a second pass, and of each number that it reads and that was written for it.
   constexpr double kOfPass = 2.9e-6, kOfSum = 8 / 1.7e12;
-  const int boxes = taps * ceil_div(of.channels, kLine);
+  const int boxes = taps * ceil_div(of.channels, line);
   const double results = static_cast<double>(of.rows) * taps * of.channels;
   WeightPlan best;
   for (const WeightWay& way : ways) {
@@ -210,40 +217,48 @@ WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps,
   return best;
 }
 WeightPlan plan_of(const ChannelsLastArgs<float>& of, int taps) {
-  return weight_plan(of, taps, {{128, 2, 4, 32, kTf32Weight}});
+  return weight_plan(of, taps, 32, {{128, 2, 4, 32, kTf32Weight}});
 }
 template <class T>
 WeightPlan plan_of(const ChannelsLastArgs<T>& of, int taps) {
   return weight_plan(
-      of, taps,
+      of, taps, 64,
       {{64, 2, 1, 64, kNarrowWeight}, {64, 1, 2, 64, kNarrowWeight}, {128, 2, 2, 64, kWideWeight}});
 }
 
-template <class Tile, class T>
-void run_weight(void (*kernel)(WeightWgmmaArgs<T>), const ChannelsLastArgs<T>& of, int64_t samples,
-                int parts) {
-  constexpr int kLine = 128 / sizeof(T);
-  const int taps = of.dim[0].taps * of.dim[1].taps, steps = ceil_div(of.depth, Tile::kPlaces);
-  const int64_t tiles = int64_t{ceil_div(taps * ceil_div(of.channels, kLine), Tile::kBoxesB)} *
-                        ceil_div(of.rows, Tile::kRows) * parts;
+// Runs a kernel whose args have all but how the places are cut. Where they are, another kernel adds
+// the parts.
+template <class Tile, class Args, class T>
+void run_weight(void (*kernel)(Args), Args args, int parts, MatmulArgs<float, T> sum) {
+  const int taps = args.dim[0].taps * args.dim[1].taps;
+  const int steps = ceil_div(args.places, Tile::kPlaces);
+  const int64_t tiles =
+      int64_t{ceil_div(taps * ceil_div(args.channels, Tile::kLine), Tile::kBoxesB)} *
+      ceil_div(args.rows, Tile::kRows) * parts;
   const int64_t blocks =
       int64_t{getDeviceProperties(current_device()).multiprocessors} * Tile::kResident;
-  WeightWgmmaArgs<T> args{};
-  args.dim[0] = of.dim[0], args.dim[1] = of.dim[1];
-  args.rows = of.rows, args.channels = of.channels, args.places = of.depth;
-  args.parts = parts, args.part = ceil_div(steps, parts);
-  args.grad = boxes_of<T>(of.other, {of.rows, of.depth, 1},
-                          {of.other_pitch, of.other_pitch * of.depth}, {kLine, Tile::kPlaces, 1});
-  args.gathered = columns_of(of, samples, Tile::kPlaces);
-  args.out = of.out;
-  MatmulArgs<float, T> sum{};
-  sum.out = of.out, sum.m = int64_t{of.rows} * taps, sum.n = of.channels;
+  sum.out = args.out, sum.m = int64_t{args.rows} * taps, sum.n = args.channels;
   const Scratch partial(parts > 1 ? static_cast<size_t>(sum.m * sum.n * parts) * 4 : 0);
+  args.parts = parts, args.part = ceil_div(steps, parts);
   args.partial = partial.as<float>();
   launch_pdl(kernel,
              {static_cast<unsigned>(std::min(tiles, blocks)), Tile::kThreads, Tile::kSharedBytes},
              args);
   if (parts > 1) add_parts(partial.as<float>(), parts, sum);
+}
+
+template <class Tile, class T>
+void run_weight(void (*kernel)(WeightWgmmaArgs<T>), const ChannelsLastArgs<T>& of, int64_t samples,
+                int parts) {
+  WeightWgmmaArgs<T> args{};
+  args.dim[0] = of.dim[0], args.dim[1] = of.dim[1];
+  args.rows = of.rows, args.channels = args.gathered_plane = of.channels, args.places = of.depth;
+  args.grad =
+      boxes_of<T>(of.other, {of.rows, of.depth, 1}, {of.other_pitch, of.other_pitch * of.depth},
+                  {Tile::kLine, Tile::kPlaces, 1});
+  args.gathered = columns_of(of, samples, Tile::kPlaces);
+  args.out = of.out;
+  run_weight<Tile>(kernel, args, parts, MatmulArgs<float, T>{});
 }
 
 void run_weight(const ChannelsLastArgs<float>& of, int64_t samples, const WeightPlan& plan) {
@@ -259,7 +274,66 @@ void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, const WeightPlan
   : plan.down == 2    ? run.template operator()<64, 2>()
                       : run.template operator()<64, 1>();
 }
+
+// The planes of x, a contiguous tensor of float32, with a pitch of `pitch` channels.
+void make_planes(const Tensor& x, int64_t pixels, int64_t pitch, uint16_t* to) {
+  const int64_t samples = x.sizes()[0], channels = x.sizes()[1];
+  const int64_t blocks =
+      samples * ceil_div(pixels, int64_t{kSplitPixels}) * ceil_div(pitch, int64_t{kSplitChannels});
+  launch_pdl(
+      split_channels, {dim3(static_cast<unsigned>(blocks)), kSplitThreads},
+      ChannelsSource{x.data_ptr<float>(), counted(samples), counted(channels), counted(pixels)},
+      counted(pitch), to);
+}
 }  // namespace
+
+bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const Tensor& input,
+                           const Tensor& out) {
+  if (!has_wgmma() || chosen_tile() || shape.groups > 1 || shape.spatial > 2) return false;
+  const WindowDim &down = shape.dim[kSpatial - 2], &across = shape.dim[kSpatial - 1];
+  const int64_t pixels = down.in * across.in, outputs = down.out * across.out;
+  const auto whole = [](int64_t count) { return ceil_div(count, int64_t{8}) * 8; };
+  const int64_t pitch = whole(shape.channels), grad_pitch = whole(shape.filters);
+  ChannelsLastArgs<BFloat16> of{};
+  of.channels = counted(3 * pitch);
+  of = channels_last_products(ConvolutionPass::wgrad, shape, of)[0];
+  if (!reaches(of.dim[0]) || !reaches(of.dim[1])) return false;
+
+  // Seconds of an element of the planes, and of a multiply-add of the kernel by mma.sync.
+  constexpr double kOfPlanes = 10 / 2e12, kOfOthers = 2 / 30e12;
+  const auto taps = static_cast<int>(shape.taps());
+  of.channels = counted(shape.channels);
+  WeightPlan plan =
+      weight_plan(of, taps, 64, {{128, 2, 2, 64, kWideSplit}, {64, 1, 2, 64, kNarrowSplit}});
+  const int64_t of_input = shape.batch * pixels * pitch,
+                of_grad = shape.batch * outputs * grad_pitch;
+  plan.time += static_cast<double>(of_input + of_grad) * kOfPlanes;
+  if (!convolves_by_wgmma() && plan.time > static_cast<double>(out.numel()) * of.depth * kOfOthers)
+    return false;
+
+  const Context context(out);
+  const int64_t first = ceil_div(3 * of_input, int64_t{64}) * 64;  // where maps may begin
+  const Scratch planes(2 * static_cast<size_t>(first + 3 * of_grad));
+  auto* const to = planes.as<uint16_t>();
+  make_planes(input, pixels, pitch, to);
+  make_planes(grad, outputs, grad_pitch, to + first);
+  of.channels = counted(3 * pitch), of.gathered = reinterpret_cast<const BFloat16*>(to);
+  WeightSplitArgs args{};
+  args.dim[0] = of.dim[0], args.dim[1] = of.dim[1];
+  args.rows = of.rows, args.channels = counted(shape.channels), args.places = of.depth;
+  args.grad_plane = counted(grad_pitch), args.gathered_plane = counted(pitch);
+  args.grad = boxes_of(reinterpret_cast<const BFloat16*>(to + first), {3 * grad_pitch, of.depth, 1},
+                       {3 * grad_pitch, 3 * grad_pitch * of.depth}, {64, 64, 1});
+  args.gathered = columns_of(of, shape.batch, 64);
+  args.grad_data = grad.data_ptr<float>(), args.input_data = input.data_ptr<float>();
+  args.out = out.data_ptr<float>();
+  const auto run = [&]<int kDown>() {
+    run_weight<WeightSplitTile<kDown>>(convolution_wgmma_weight_split<kDown>, args, plan.parts,
+                                       MatmulArgs<float>{});
+  };
+  plan.down == 2 ? run.template operator()<2>() : run.template operator()<1>();
+  return true;
+}
 
 template <class T>
 bool wgmma_convolution(ConvolutionPass pass, const Convolution& shape,

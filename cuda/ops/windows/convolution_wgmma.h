@@ -18,4 +18,9 @@ bool wgmma_convolution(ConvolutionPass pass, const Convolution& shape,
                        const std::vector<ChannelsLastArgs<T>>& products, const Tensor& weight,
                        double time_of_others);
 
+// The gradient of the weight in float32, as exact as that of multiply-add units: out (filters,
+// channels, ...) from grad and input, all contiguous. False, and nothing done, as above.
+bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const Tensor& input,
+                           const Tensor& out);
+
 }  // namespace gradus::cuda
