@@ -13,14 +13,20 @@
 
 namespace gradus::serialize {
 
+namespace {
+constexpr const char* kSaveTo = "OutputArchive::save_to";
+constexpr const char* kLoadFrom = "InputArchive::load_from";
+constexpr const char* kRead = "InputArchive::read";
+}  // namespace
+
 void OutputArchive::write(const std::string& key, const Tensor& tensor, bool) {
-  check(tensor.defined(), "OutputArchive::write: tensor ", printable(key),
+  check(tensor.defined(), called("OutputArchive::write"), ": tensor ", printable(key),
         " is undefined; leave it out");
   contents_.tensors.insert(key, tensor);
 }
 
 void OutputArchive::write(const std::string& key, const std::string& text) {
-  check(contents_.metadata.emplace(key, text).second, "OutputArchive::write: the name ",
+  check(contents_.metadata.emplace(key, text).second, called("OutputArchive::write"), ": the name ",
         printable(key), " is taken; use another");
 }
 
@@ -30,7 +36,7 @@ void OutputArchive::write(const std::string& key, OutputArchive& nested) {
 }
 
 void OutputArchive::save_to(const std::string& path) const {
-  save_file(contents_.tensors, path, contents_.metadata);
+  detail::save_file(called(kSaveTo), contents_.tensors, path, contents_.metadata);
 }
 
 void OutputArchive::save_to(std::ostream& stream) const {
@@ -41,13 +47,14 @@ void OutputArchive::save_to(std::ostream& stream) const {
 }
 
 void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& write) const {
+  const std::string name = called(kSaveTo);
   write_safetensors(
       [&](const void* bytes, size_t count) {
         const size_t taken = write(bytes, count);
-        check<Error>(taken == count, "OutputArchive::save_to: ", taken, " of ", count,
+        check<Error>(taken == count, name, ": ", taken, " of ", count,
                      " bytes were taken; take all of them, or throw");
       },
-      contents_.tensors, contents_.metadata);
+      contents_.tensors, contents_.metadata, name);
 }
 
 namespace {
@@ -62,15 +69,16 @@ bool begins_as_zip(const std::string& operation, const std::string& path) {
 
 void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
   const Device to = device.value_or(Device(kCPU));
-  contents_ = std::make_shared<SafetensorsContents>(begins_as_zip(operation_, path)
-                                                        ? load_pt(path, to)
-                                                        : detail::load_file(operation_, path, to));
+  const std::string operation = called(kLoadFrom);
+  contents_ = std::make_shared<SafetensorsContents>(begins_as_zip(operation, path)
+                                                        ? detail::load_pt(operation, path, to)
+                                                        : detail::load_file(operation, path, to));
   source_ = path;
 }
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  check<Error>(!stream.bad(), operation_, ": the stream cannot be read; open it again");
+  check<Error>(!stream.bad(), called(kLoadFrom), ": the stream cannot be read; open it again");
   load_from(bytes.data(), bytes.size(), device);
 }
 
@@ -85,7 +93,7 @@ void InputArchive::load_from(const char* data, size_t size, std::optional<Device
 
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
                              const std::function<size_t()>& size, std::optional<Device> device) {
-  const std::string& name = operation_;
+  const std::string name = called(kLoadFrom);
   const auto read_all = [&](uint64_t position, void* bytes, size_t count) {
     const size_t got = read(position, bytes, count);
     check<Error>(got == count, name, ": ", got, " of ", count, " bytes came from position ",
@@ -112,7 +120,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
 }
 
 void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
-  check(try_read(key, tensor, is_buffer), "InputArchive::read: ", source_, ": there is no tensor ",
+  check(try_read(key, tensor, is_buffer), called(kRead), ": ", source_, ": there is no tensor ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
@@ -124,7 +132,7 @@ bool InputArchive::try_read(const std::string& key, std::string& text) {
 }
 
 void InputArchive::read(const std::string& key, std::string& text) {
-  check(try_read(key, text), "InputArchive::read: ", source_, ": there is no text ",
+  check(try_read(key, text), called(kRead), ": ", source_, ": there is no text ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
@@ -136,12 +144,12 @@ bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
 }
 
 void InputArchive::read(const std::string& key, InputArchive& archive) {
-  check(try_read(key, archive), "InputArchive::read: ", source_, ": there is no archive ",
+  check(try_read(key, archive), called(kRead), ": ", source_, ": there is no archive ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
 InputArchive InputArchive::nested(const std::string& key) const {
-  InputArchive out;
+  InputArchive out(operation_);
   out.contents_ = contents_;
   out.source_ = source_;
   out.prefix_ = prefix_ + key + '.';

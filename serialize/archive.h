@@ -17,6 +17,8 @@ namespace gradus::serialize {
 class OutputArchive {
  public:
   OutputArchive() = default;
+  // Messages name this operation instead of a function of the archive.
+  explicit OutputArchive(std::string operation) : operation_(std::move(operation)) {}
   OutputArchive(OutputArchive&&) = default;
   OutputArchive& operator=(OutputArchive&&) = default;
 
@@ -39,13 +41,16 @@ class OutputArchive {
   const NamedTensors& tensors() const { return contents_.tensors; }
 
  private:
+  std::string called(const char* own) const { return operation_.empty() ? own : operation_; }
+
   SafetensorsContents contents_;
+  std::string operation_;
 };
 
 class InputArchive {
  public:
   InputArchive() = default;
-  // Messages name this operation instead of load_from.
+  // Messages name this operation instead of a function of the archive.
   explicit InputArchive(std::string operation) : operation_(std::move(operation)) {}
   InputArchive(InputArchive&&) = default;
   InputArchive& operator=(InputArchive&&) = default;
@@ -102,11 +107,12 @@ class InputArchive {
     std::set<std::string> read;
     std::string misfits;
   };
+  std::string called(const char* own) const { return operation_.empty() ? own : operation_; }
   void replace(const Tensor& tensor, const Tensor& value);
   const Tensor* find(const std::string& key);
 
   std::shared_ptr<const SafetensorsContents> contents_ = std::make_shared<SafetensorsContents>();
-  std::string operation_ = "InputArchive::load_from";
+  std::string operation_;
   std::string source_ = "the archive";
   std::string prefix_;  // of the names of this level
   std::shared_ptr<Loading> loading_;

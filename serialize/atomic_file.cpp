@@ -41,7 +41,7 @@ const char* remedy(int reason) {
 }
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls, std::string operation)
+AtomicFile::AtomicFile(std::string operation, const std::string& path, const FileCalls& calls)
     : calls_(calls), operation_(std::move(operation)), path_(path) {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error))) {

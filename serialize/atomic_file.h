@@ -27,8 +27,8 @@ class AtomicFile {
  public:
   // Errors: Error with the operation, the path and the system's reason, as all others of this
   // class; also for a path that is a folder or a device.
-  explicit AtomicFile(const std::string& path, const FileCalls& calls = FileCalls::system,
-                      std::string operation = "save");
+  AtomicFile(std::string operation, const std::string& path,
+             const FileCalls& calls = FileCalls::system);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

@@ -14,16 +14,18 @@ namespace gradus::serialize {
 namespace {
 
 constexpr char kFormat[] = "gradus.checkpoint", kVersion[] = "1", kUser[] = "user.";
+constexpr char kSave[] = "save_checkpoint", kLoad[] = "load_checkpoint";
 
 // The module's names of the optimizer's parameters.
-std::vector<std::string> names_of(const nn::Module& module, const optim::Optimizer& optimizer) {
+std::vector<std::string> names_of(const std::string& operation, const nn::Module& module,
+                                  const optim::Optimizer& optimizer) {
   const auto known = module.named_parameters();
   std::unordered_map<const TensorImpl*, const std::string*> names;
   for (const auto& item : known) names.emplace(&item.value().impl(), &item.key());
   std::vector<std::string> out;
   for (const Tensor& parameter : optimizer.parameters()) {
     const auto found = names.find(&parameter.impl());
-    check(found != names.end(), "checkpoint: parameter ", out.size(),
+    check(found != names.end(), operation, ": parameter ", out.size(),
           " of the optimizer, of shape ", parameter.sizes(),
           ", is none of the module's; register it in the module");
     out.push_back(*found->second);
@@ -48,8 +50,8 @@ bool is_generator(std::string_view name) {
   return false;
 }
 
-void save(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer,
-          const OutputArchive& loader, const Checkpoint& rest) {
+void save(const std::string& operation, const std::string& path, const nn::Module& module,
+          const optim::Optimizer* optimizer, const OutputArchive& loader, const Checkpoint& rest) {
   NamedTensors tensors;
   Metadata metadata = {{"format", kFormat},
                        {"version", kVersion},
@@ -59,7 +61,7 @@ void save(const std::string& path, const nn::Module& module, const optim::Optimi
   for (const auto& item : module.state_dict()) tensors.insert("model." + item.key(), item.value());
   if (optimizer != nullptr) {
     metadata.emplace("optimizer", readable_name(typeid(*optimizer)));
-    for (const auto& item : optimizer->state_dict(names_of(module, *optimizer)))
+    for (const auto& item : optimizer->state_dict(names_of(operation, module, *optimizer)))
       tensors.insert("optimizer." + item.key(), item.value());
   }
   for (const auto& item : loader.tensors()) tensors.insert("loader." + item.key(), item.value());
@@ -67,32 +69,33 @@ void save(const std::string& path, const nn::Module& module, const optim::Optimi
   if (rest.rng)
     for (const auto& item : generators())
       tensors.insert("rng." + item.key(), item.value().get_state());
-  save_file(tensors, path, metadata);
+  detail::save_file(operation, tensors, path, metadata);
 }
 
 // A file's contents by their places in a checkpoint, checked as far as that needs nothing else.
 struct Parts {
-  Parts(SafetensorsContents contents, const std::string& path) {
+  // Messages begin with `name`.
+  Parts(SafetensorsContents contents, const std::string& name) {
     const auto format = contents.metadata.find("format"),
                version = contents.metadata.find("version");
-    check(format != contents.metadata.end() && format->second == kFormat, "load_checkpoint: ", path,
+    check(format != contents.metadata.end() && format->second == kFormat, name,
           ": the metadata do not say format = ", kFormat,
           "; this is not a checkpoint, give one that save_checkpoint wrote");
-    check(version != contents.metadata.end() && version->second == kVersion,
-          "load_checkpoint: ", path, ": the metadata do not say version = ", kVersion,
+    check(version != contents.metadata.end() && version->second == kVersion, name,
+          ": the metadata do not say version = ", kVersion,
           "; save the checkpoint again with this version of gradus");
     bool step = false, epoch = false;
-    for (const auto& [name, text] : contents.metadata) {
-      if (name == "step") {
+    for (const auto& [key, text] : contents.metadata) {
+      if (key == "step") {
         step = parse(text, rest.step);
-      } else if (name == "epoch") {
+      } else if (key == "epoch") {
         epoch = parse(text, rest.epoch);
-      } else if (name == "optimizer") {
+      } else if (key == "optimizer") {
         optimizer_class = text;
-      } else if (name.starts_with(kUser)) {
-        rest.metadata.emplace(name.substr(sizeof kUser - 1), text);
-      } else if (name != "format" && name != "version") {
-        misfits += "\n  the metadata " + printable(name) + " are unknown";
+      } else if (key.starts_with(kUser)) {
+        rest.metadata.emplace(key.substr(sizeof kUser - 1), text);
+      } else if (key != "format" && key != "version") {
+        misfits += "\n  the metadata " + printable(key) + " are unknown";
       }
     }
     if (!step) misfits += "\n  step is missing, or no whole number";
@@ -147,22 +150,23 @@ std::string check_generators(const Parts& parts) {
   return out;
 }
 
-Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* optimizer,
-                const detail::RestReaders& readers, bool rng) {
-  Parts parts(detail::load_file("load_checkpoint", path), path);
+Checkpoint load(const std::string& operation, const std::string& path, nn::Module& module,
+                optim::Optimizer* optimizer, const detail::RestReaders& readers, bool rng) {
+  const std::string name = operation + ": " + path;
+  Parts parts(detail::load_file(operation, path), name);
   const nn::StateDict state = module.state_dict();
   const auto names =
-      optimizer != nullptr ? names_of(module, *optimizer) : std::vector<std::string>();
+      optimizer != nullptr ? names_of(operation, module, *optimizer) : std::vector<std::string>();
   std::string wrong = under("file", parts.misfits) +
                       under("model", nn::misfits(state, parts.model, true, false)) +
                       under("rng", check_generators(parts));
   if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
-  check(wrong.empty(), "load_checkpoint: ", path,
+  check(wrong.empty(), name,
         " does not fit; nothing was loaded; give the module and the optimizer that were saved",
         printable_lines(wrong));
   if (readers.loader) {
     check(
-        !parts.loader.is_empty(), "load_checkpoint: ", path,
+        !parts.loader.is_empty(), name,
         " has no data loader; leave the loader out, or give a checkpoint that was saved with one");
     InputArchive archive = detail::archive_of(parts.loader);
     readers.loader(archive);
@@ -182,27 +186,27 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
 
 void save_checkpoint(const std::string& path, const nn::Module& module,
                      const optim::Optimizer& optimizer, const Checkpoint& rest) {
-  save(path, module, &optimizer, {}, rest);
+  save(kSave, path, module, &optimizer, {}, rest);
 }
 void save_checkpoint(const std::string& path, const nn::Module& module, const Checkpoint& rest) {
-  save(path, module, nullptr, {}, rest);
+  save(kSave, path, module, nullptr, {}, rest);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng) {
-  return load(path, module, &optimizer, {}, rng);
+  return load(kLoad, path, module, &optimizer, {}, rng);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng) {
-  return load(path, module, nullptr, {}, rng);
+  return load(kLoad, path, module, nullptr, {}, rng);
 }
-void detail::save_checkpoint(const std::string& path, const nn::Module& module,
-                             const optim::Optimizer& optimizer, const OutputArchive& loader,
-                             const Checkpoint& rest) {
-  save(path, module, &optimizer, loader, rest);
+void detail::save_checkpoint(const std::string& operation, const std::string& path,
+                             const nn::Module& module, const optim::Optimizer& optimizer,
+                             const OutputArchive& loader, const Checkpoint& rest) {
+  save(operation, path, module, &optimizer, loader, rest);
 }
-Checkpoint detail::load_checkpoint(const std::string& path, nn::Module& module,
-                                   optim::Optimizer& optimizer, const RestReaders& readers,
-                                   bool rng) {
-  return load(path, module, &optimizer, readers, rng);
+Checkpoint detail::load_checkpoint(const std::string& operation, const std::string& path,
+                                   nn::Module& module, optim::Optimizer& optimizer,
+                                   const RestReaders& readers, bool rng) {
+  return load(operation, path, module, &optimizer, readers, rng);
 }
 InputArchive detail::archive_of(const NamedTensors& tensors) {
   OutputArchive out;

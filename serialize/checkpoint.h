@@ -52,15 +52,17 @@ concept Loader = requires(T& loader, OutputArchive& out, InputArchive& in) {
   loader.save(out);
   loader.load(in);
 };
-void save_checkpoint(const std::string& path, const nn::Module& module,
-                     const optim::Optimizer& optimizer, const OutputArchive& loader,
-                     const Checkpoint& rest);
+// Checkpoints calls these, too. Messages name `operation`.
+void save_checkpoint(const std::string& operation, const std::string& path,
+                     const nn::Module& module, const optim::Optimizer& optimizer,
+                     const OutputArchive& loader, const Checkpoint& rest);
 // Readers of a loader's place and of the other states; they run before the module is changed.
 struct RestReaders {
   std::function<void(InputArchive&)> loader;
   std::function<void(const NamedTensors&)> state;
 };
-Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
+Checkpoint load_checkpoint(const std::string& operation, const std::string& path,
+                           nn::Module& module, optim::Optimizer& optimizer,
                            const RestReaders& readers, bool rng);
 // An archive that was read, with these tensors.
 InputArchive archive_of(const NamedTensors& tensors);
@@ -74,12 +76,12 @@ void save_checkpoint(const std::string& path, const nn::Module& module,
                      const Checkpoint& rest = {}) {
   OutputArchive archive;
   loader.save(archive);
-  detail::save_checkpoint(path, module, optimizer, archive, rest);
+  detail::save_checkpoint("save_checkpoint", path, module, optimizer, archive, rest);
 }
 template <detail::Loader Loader>
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            Loader& loader, bool rng = true) {
-  return detail::load_checkpoint(path, module, optimizer,
+  return detail::load_checkpoint("load_checkpoint", path, module, optimizer,
                                  {[&](InputArchive& archive) { loader.load(archive); }, nullptr},
                                  rng);
 }

@@ -66,7 +66,7 @@ void Checkpoints::save(int64_t step) {
   for (const Part& part : parts_)
     for (const auto& item : part.state())
       rest.state.insert(part.name + "." + item.key(), item.value());
-  save_checkpoint(path(step), module_, optimizer_, rest);
+  detail::save_checkpoint("Checkpoints::save", path(step), module_, optimizer_, {}, rest);
 
   std::error_code ignored;
   std::vector<int64_t> others = steps();
@@ -81,7 +81,8 @@ int64_t Checkpoints::load() {
   const std::string newest = latest();
   if (newest.empty()) return 0;
   const detail::RestReaders readers{nullptr, [&](const NamedTensors& state) { load_parts(state); }};
-  const int64_t step = detail::load_checkpoint(newest, module_, optimizer_, readers, true).step;
+  const int64_t step =
+      detail::load_checkpoint("Checkpoints::load", newest, module_, optimizer_, readers, true).step;
   goes_on_ = true;
   return step;
 }

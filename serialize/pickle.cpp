@@ -74,7 +74,7 @@ class PickleMachine {
  private:
   template <class E = ValueError, class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    fail<E>("load_pt: ", name_, ": the pickle has ", parts...);
+    fail<E>(name_, ": the pickle has ", parts...);
   }
   [[noreturn]] void refuse_damaged(std::string_view what) const {
     refuse(what, " before byte ", at_, "; the file is damaged, copy it again");

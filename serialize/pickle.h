@@ -49,7 +49,8 @@ struct Pickle {
 // The elements of the storage that the file keeps under `key`.
 using LoadStorage = std::function<Tensor(const std::string& key, ScalarType dtype, int64_t numel)>;
 
-// Tensors of one storage share its memory. `name` stands for the file in messages.
+// Tensors of one storage share its memory. Messages begin with `name`: the function that the user
+// called, and the file.
 // Errors: ValueError for damaged bytes; NotImplementedError for what no state dict holds.
 Pickle parse_pickle(ArrayRef<uint8_t> bytes, std::string_view name, const LoadStorage& load);
 

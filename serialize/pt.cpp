@@ -12,13 +12,11 @@
 namespace gradus::serialize {
 namespace {
 
-constexpr const char* kLoadPt = "load_pt";
-
 // Lists and dicts as one list of names. The same dict may be named in many places, or in itself, so
 // that few bytes could stand for endless values.
 class Flattener {
  public:
-  Flattener(size_t pickle_bytes, std::string_view file) : left_(16 * pickle_bytes), file_(file) {}
+  Flattener(size_t pickle_bytes, std::string_view name) : left_(16 * pickle_bytes), name_(name) {}
 
   SafetensorsContents run(const PickleValue& root) {
     const bool is_tensor = std::holds_alternative<Tensor>(root.is);
@@ -30,8 +28,8 @@ class Flattener {
   void add(const std::string& name, const PickleValue& value, int depth) {
     constexpr int kDeepest = 64;
     if (depth > kDeepest || left_ == 0)
-      fail("load_pt: ", file_, ": dicts and lists are nested too deep or in themselves, at ",
-           printable(name), "; save a plain dict of tensors");
+      fail(name_, ": dicts and lists are nested too deep or in themselves, at ", printable(name),
+           "; save a plain dict of tensors");
     --left_;
     if (const auto* list = std::get_if<PickleList>(&value.is)) {
       for (size_t i = 0; i < list->items.size(); ++i)
@@ -52,14 +50,14 @@ class Flattener {
     return depth == 0 ? key : name + '.' + key;
   }
   void check_new(const std::string& name) {
-    check(!out_.tensors.contains(name) && !out_.metadata.contains(name), "load_pt: ", file_,
+    check(!out_.tensors.contains(name) && !out_.metadata.contains(name), name_,
           ": two values have the name ", printable(name), " when those of nested dicts are joined ",
           "by dots; rename one before it is saved");
   }
   std::string key_of(const PickleValue& key, const std::string& name) const {
     if (const auto* text = std::get_if<std::string>(&key.is)) return *text;
     if (const auto* number = std::get_if<int64_t>(&key.is)) return std::to_string(*number);
-    fail<NotImplementedError>("load_pt: ", file_, ": a dict has a key that is no text and no int",
+    fail<NotImplementedError>(name_, ": a dict has a key that is no text and no int",
                               name.empty() ? "" : ", in ", name.empty() ? "" : printable(name),
                               "; save a dict with texts as keys");
   }
@@ -73,12 +71,12 @@ class Flattener {
       const auto end = std::to_chars(digits, digits + sizeof digits, *number).ptr;
       return {digits, end};
     }
-    fail<NotImplementedError>("load_pt: ", file_, ": ", printable(name),
+    fail<NotImplementedError>(name_, ": ", printable(name),
                               " is a class or a bare storage; save tensors, numbers and texts");
   }
 
   size_t left_;
-  std::string_view file_;
+  std::string_view name_;
   SafetensorsContents out_;
 };
 
@@ -87,18 +85,18 @@ class PtArchive {
  public:
   PtArchive(ArrayRef<uint8_t> file, std::string_view name) : file_(file), name_(name) {
     check<NotImplementedError>(
-        file.size() < 2 || file[0] != 0x80, "load_pt: ", name,
+        file.size() < 2 || file[0] != 0x80, name,
         ": this is a bare pickle, as torch.save wrote them before 1.6; load it in Python and save "
         "it again");
-    for (data::ZipEntry& entry : data::read_zip_directory(kLoadPt, file, name)) {
+    for (data::ZipEntry& entry : data::read_zip_directory(file, name)) {
       const size_t slash = entry.name.find('/');
       if (slash == std::string::npos) continue;
       entries_.emplace(entry.name.substr(slash + 1), std::move(entry));
     }
-    check(has("data.pkl"), "load_pt: ", name,
+    check(has("data.pkl"), name,
           ": this zip archive has no data.pkl; give one that torch.save wrote");
     check<NotImplementedError>(
-        !has("constants.pkl"), "load_pt: ", name,
+        !has("constants.pkl"), name,
         ": this is a TorchScript archive, as torch.jit.save and libtorch write them; convert it in "
         "Python: torch.save(dict(torch.jit.load('IN.pt').state_dict()), 'OUT.pt')");
   }
@@ -106,25 +104,25 @@ class PtArchive {
   bool has(const std::string& entry) const { return entries_.contains(entry); }
   // Bytes of the archive; those of a compressed file are in `room`.
   ArrayRef<uint8_t> bytes(const std::string& entry, std::vector<uint8_t>& room) const {
-    return data::zip_entry_bytes(kLoadPt, file_, entries_.at(entry), name_, room);
+    return data::zip_entry_bytes(file_, entries_.at(entry), name_, room);
   }
 
   Tensor storage(const std::string& key, ScalarType dtype, int64_t numel, Device device) const {
     const std::string entry = "data/" + key;
-    check(has(entry), "load_pt: ", name_, ": the storage ", printable(key),
+    check(has(entry), name_, ": the storage ", printable(key),
           " is not in the file; copy it again");
     std::vector<uint8_t> room;
     const ArrayRef<uint8_t> from = bytes(entry, room);
     const size_t size = element_size(dtype);
-    check(from.size() % size == 0 && from.size() / size == static_cast<uint64_t>(numel),
-          "load_pt: ", name_, ": the storage ", printable(key), " has ", from.size(),
-          " bytes, expected ", numel, " elements of ", dtype, "; copy the file again");
+    check(from.size() % size == 0 && from.size() / size == static_cast<uint64_t>(numel), name_,
+          ": the storage ", printable(key), " has ", from.size(), " bytes, expected ", numel,
+          " elements of ", dtype, "; copy the file again");
     const Tensor here = raw::empty({numel}, dtype, Device(kCPU));
     if (from.size() > 0) std::memcpy(here.data_ptr(), from.data(), from.size());
     // A byte other than 0 and 1 is no bool, and reading one as such is undefined.
     if (dtype == kBool)
-      check(std::all_of(from.begin(), from.end(), [](uint8_t byte) { return byte <= 1; }),
-            "load_pt: ", name_, ": the storage ", printable(key),
+      check(std::all_of(from.begin(), from.end(), [](uint8_t byte) { return byte <= 1; }), name_,
+            ": the storage ", printable(key),
             " of bool has a byte other than 0 and 1; save the file again");
     return raw::to(here, device);
   }
@@ -135,20 +133,14 @@ class PtArchive {
   std::unordered_map<std::string, data::ZipEntry> entries_;
 };
 
-}  // namespace
-
-SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name) {
-  return Flattener(pickle_bytes, name).run(*pickle.root);
-}
-
-SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Device device) {
+SafetensorsContents values_of(ArrayRef<uint8_t> file, const std::string& name, Device device) {
   const PtArchive archive(file, name);
   std::vector<uint8_t> room;
   if (archive.has("byteorder")) {
     const auto order = archive.bytes("byteorder", room);
-    check<NotImplementedError>(
-        std::string(order.begin(), order.end()) == "little", "load_pt: ", name,
-        ": the numbers are not little-endian; save the file on a ", "little-endian machine");
+    check<NotImplementedError>(std::string(order.begin(), order.end()) == "little", name,
+                               ": the numbers are not little-endian; save the file on a ",
+                               "little-endian machine");
   }
   const ArrayRef<uint8_t> bytes = archive.bytes("data.pkl", room);
   const Pickle pickle =
@@ -158,8 +150,23 @@ SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Devi
   return named_values(pickle, bytes.size(), name);
 }
 
+}  // namespace
+
+SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name) {
+  return Flattener(pickle_bytes, name).run(*pickle.root);
+}
+
+SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Device device) {
+  return values_of(file, "parse_pt: " + std::string(name), device);
+}
+
 SafetensorsContents load_pt(const std::string& path, Device device) {
-  return parse_pt(data::read_file(kLoadPt, path), path, device);
+  return detail::load_pt("load_pt", path, device);
+}
+
+SafetensorsContents detail::load_pt(const std::string& operation, const std::string& path,
+                                    Device device) {
+  return values_of(data::read_file(operation, path), operation + ": " + path, device);
 }
 
 }  // namespace gradus::serialize

@@ -22,7 +22,12 @@ SafetensorsContents load_pt(const std::string& path, Device device = kCPU);
 // The same from memory; `name` stands for the file in messages.
 SafetensorsContents parse_pt(ArrayRef<uint8_t> file, std::string_view name, Device device = kCPU);
 
-// The values of a pickle by their joined names.
+namespace detail {
+// load_pt for another public function, which messages name.
+SafetensorsContents load_pt(const std::string& operation, const std::string& path, Device device);
+}  // namespace detail
+
+// The values of a pickle by their joined names. Messages begin with `name`, as of parse_pickle.
 SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name);
 
 }  // namespace gradus::serialize

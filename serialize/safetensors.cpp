@@ -15,10 +15,10 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 namespace {
 
 // Large elements first: then each tensor starts at a multiple of its element's size.
-std::vector<size_t> order_of_data(const NamedTensors& tensors) {
+std::vector<size_t> order_of_data(const NamedTensors& tensors, const std::string& name) {
   std::vector<size_t> order;
   for (const auto& item : tensors) {
-    check(item.value().defined(), "save_file: tensor ", printable(item.key()),
+    check(item.value().defined(), name, ": tensor ", printable(item.key()),
           " is undefined; leave it out");
     order.push_back(order.size());
   }
@@ -92,11 +92,11 @@ class MappedStorage final : public StorageImpl {
 }  // namespace
 
 void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
-                       const Metadata& metadata) {
+                       const Metadata& metadata, const std::string& name) {
   SafetensorsHeader header;
   header.metadata = metadata;
   for (const auto& item : tensors) header.entries.push_back({item.key(), kBool, {}, 0, 0});
-  const std::vector<size_t> order = order_of_data(tensors);
+  const std::vector<size_t> order = order_of_data(tensors, name);
   const std::vector<Tensor> values = tensors.values();
   uint64_t end = 0;
   for (const size_t i : order) {
@@ -106,7 +106,7 @@ void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
     entry.begin = end;
     entry.end = end += values[i].nbytes();
   }
-  const std::string text = write_header(header);
+  const std::string text = write_header(header, name);
   write(text.data(), text.size());
   for (const size_t i : order) {
     const Tensor here = raw::contiguous(raw::to(values[i], Device(kCPU)));
@@ -125,9 +125,14 @@ SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const
 }
 
 void save_file(const NamedTensors& tensors, const std::string& path, const Metadata& metadata) {
-  AtomicFile file(path);
+  detail::save_file("save_file", tensors, path, metadata);
+}
+
+void detail::save_file(const std::string& operation, const NamedTensors& tensors,
+                       const std::string& path, const Metadata& metadata) {
+  AtomicFile file(operation, path);
   write_safetensors([&](const void* bytes, size_t count) { file.write(bytes, count); }, tensors,
-                    metadata);
+                    metadata, operation + ": " + path);
   file.commit();
 }
 

@@ -37,12 +37,16 @@ namespace detail {
 // The same for another public function, which messages name.
 SafetensorsContents load_file(const std::string& operation, const std::string& path,
                               Device device = kCPU, bool mmap = false);
+void save_file(const std::string& operation, const NamedTensors& tensors, const std::string& path,
+               const Metadata& metadata);
 }  // namespace detail
 
-// The same for other places than files. `write` takes all of the bytes, or throws.
+// The same for other places than files. `write` takes all of the bytes, or throws. Messages begin
+// with `name`.
 using WriteBytes = std::function<void(const void* bytes, size_t count)>;
 void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
-                       const Metadata& metadata = {});
+                       const Metadata& metadata = {},
+                       const std::string& name = "write_safetensors");
 // `read` reads `count` bytes from byte `position` on, or throws. Messages call the file `name`.
 using ReadBytes = std::function<void(uint64_t position, void* bytes, size_t count)>;
 SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,

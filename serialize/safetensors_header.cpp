@@ -28,18 +28,18 @@ constexpr DtypeName kDtypeNames[] = {{kBool, "BOOL"},  {kByte, "U8"},         {k
                                      {kHalf, "F16"},   {kBFloat16, "BF16"},   {kFloat, "F32"},
                                      {kDouble, "F64"}, {kComplexFloat, "C64"}};
 
-std::string_view name_of(ScalarType dtype) {
+std::string_view name_of(ScalarType dtype, const std::string& name) {
   for (const DtypeName& row : kDtypeNames)
     if (row.dtype == dtype) return row.name;
-  fail<TypeError>("save_file: dtype ", dtype,
+  fail<TypeError>(name, ": dtype ", dtype,
                   " has no name in the safetensors format; convert it with .to(...)");
 }
 
-std::string json_text(std::string_view text) {
+std::string json_text(std::string_view text, const std::string& name) {
   try {
     return json(text).dump();
   } catch (const json::exception&) {
-    fail("save_file: ", printable(text),
+    fail(name, ": ", printable(text),
          " is not UTF-8, which the safetensors format wants; rename it");
   }
 }
@@ -257,7 +257,7 @@ std::string printable_lines(std::string lines) {
   return lines;
 }
 
-std::string write_header(const SafetensorsHeader& header) {
+std::string write_header(const SafetensorsHeader& header, const std::string& name) {
   std::string text = "{";
   const auto separate = [&] {
     if (text.size() > 1) text += ',';
@@ -269,20 +269,20 @@ std::string write_header(const SafetensorsHeader& header) {
   if (!metadata.empty()) {
     text.append("\"").append(kMetadataKey).append("\":{");
     bool first = true;
-    for (const auto& [name, value] : metadata) {
+    for (const auto& [key, value] : metadata) {
       if (!first) text += ',';
-      text += json_text(name) + ':' + json_text(value);
+      text += json_text(key, name) + ':' + json_text(value, name);
       first = false;
     }
     text += '}';
   }
   for (const SafetensorsEntry& each : header.entries) {
     const SafetensorsEntry entry = as_written(each);
-    check(entry.name != kMetadataKey, "save_file: a tensor is named ", kMetadataKey,
+    check(entry.name != kMetadataKey, name, ": a tensor is named ", kMetadataKey,
           ", which the format keeps for itself; give it another name");
     separate();
-    text += json_text(entry.name) + ":{\"dtype\":\"";
-    text.append(name_of(entry.dtype)).append("\",\"shape\":[");
+    text += json_text(entry.name, name) + ":{\"dtype\":\"";
+    text.append(name_of(entry.dtype, name)).append("\",\"shape\":[");
     for (size_t d = 0; d < entry.sizes.size(); ++d)
       text.append(d > 0 ? "," : "").append(std::to_string(entry.sizes[d]));
     text += "],\"data_offsets\":[" + std::to_string(entry.begin) + ',' + std::to_string(entry.end) +
@@ -290,7 +290,7 @@ std::string write_header(const SafetensorsHeader& header) {
   }
   text += '}';
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
-  check(text.size() <= kLargestHeader, "save_file: the header takes ", text.size(),
+  check(text.size() <= kLargestHeader, name, ": the header takes ", text.size(),
         " bytes, and readers take ", kLargestHeader, "; write fewer tensors or shorter metadata");
   std::string length;
   for (size_t b = 0; b < kLengthBytes; ++b)

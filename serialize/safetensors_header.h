@@ -35,10 +35,10 @@ inline constexpr size_t kLengthBytes = 8;
 // The advice for a file that violates the format.
 inline constexpr const char* kSaveAgain = "; save the file again";
 
-// The number, the JSON, and spaces up to a multiple of 8 bytes.
+// The number, the JSON, and spaces up to a multiple of 8 bytes. Messages begin with `name`.
 // Errors: ValueError for a name or metadata that are not UTF-8, for a tensor named as the metadata
 // are, and for a header above the limit.
-std::string write_header(const SafetensorsHeader& header);
+std::string write_header(const SafetensorsHeader& header, const std::string& name);
 
 // `json` is the header without the number; `file` stands for the file in messages. The entries come
 // in the order of the header; their data fill `data_bytes` without gap or overlap.

@@ -52,7 +52,12 @@ void Optimizer::load(serialize::InputArchive& archive) {
   check(kind == own, "load: ", archive.source(), " holds the state of a ",
         serialize::printable(kind), ", and this is a ", own,
         "; load it into one of the same class");
-  load_state_dict(archive.tensors());
+  const serialize::NamedTensors values = archive.tensors();
+  const std::string wrong = misfits(values);
+  check(wrong.empty(), "load: ", archive.source(), " does not fit the ", own,
+        "; nothing was loaded; give a file that was saved from one like it",
+        serialize::printable_lines(wrong));
+  load_state_dict(values);
 }
 
 }  // namespace optim

@@ -49,13 +49,13 @@ InputArchive& operator>>(InputArchive& archive, optim::Optimizer& optimizer);
 // Writes a module, an optimizer or tensors to a file or a stream.
 template <class Value, class... To>
 void save(const Value& value, To&&... to) {
-  serialize::OutputArchive archive;
+  serialize::OutputArchive archive("save");
   archive << value;
   archive.save_to(std::forward<To>(to)...);
 }
 template <class... To>
 void save(const Tensors& tensors, To&&... to) {
-  serialize::OutputArchive archive;
+  serialize::OutputArchive archive("save");
   for (size_t i = 0; i < tensors.size(); ++i) archive.write(std::to_string(i), tensors[i]);
   archive.save_to(std::forward<To>(to)...);
 }

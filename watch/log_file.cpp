@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "gradus/serialize/atomic_file.h"
 #include "gradus/tensor/base/error.h"
 
 namespace gradus::watch::detail {
@@ -55,6 +56,14 @@ void make_folder(const char* operation, const std::string& folder) {
   check<Error>(!error && std::filesystem::is_directory(folder, ignored), operation, ": the folder ",
                folder, " cannot be made: ", error ? error.message() : std::string("it is a file"),
                "; choose another");
+}
+
+void write_file(const char* operation, const std::string& path, std::string_view bytes) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) make_folder(operation, folder.string());
+  serialize::AtomicFile file(operation, path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
 }
 
 }  // namespace gradus::watch::detail

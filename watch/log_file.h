@@ -1,4 +1,5 @@
-// LogFile: a file to which whole records are added, each by one call of the system.
+// LogFile: a file to which whole records are added, each by one call of the system; files that are
+// written at once.
 #pragma once
 
 #include <string>
@@ -32,5 +33,8 @@ class LogFile {
 
 // Makes the folder and those above it. Errors: Error, which begins with `operation`.
 void make_folder(const char* operation, const std::string& folder);
+// Replaces an older file when the new one is complete. Makes the folder where it is missing.
+// Errors: as above.
+void write_file(const char* operation, const std::string& path, std::string_view bytes);
 
 }  // namespace gradus::watch::detail

@@ -22,12 +22,11 @@ bool starts_gzip(const uint8_t* bytes, size_t count) {
 
 }  // namespace
 
-ByteReader::ByteReader(std::string_view op, ArrayRef<uint8_t> file, std::string_view name)
-    : input_(file), op_(op), name_(name) {
+ByteReader::ByteReader(ArrayRef<uint8_t> file, std::string_view name) : input_(file), name_(name) {
   if (!starts_gzip(file.data(), file.size())) return;
   stream_ = std::make_unique<z_stream>();
   constexpr int kGzipOnly = 16 + MAX_WBITS;
-  check<OutOfMemoryError>(inflateInit2(stream_.get(), kGzipOnly) == Z_OK, op_, ": ", name_,
+  check<OutOfMemoryError>(inflateInit2(stream_.get(), kGzipOnly) == Z_OK, name_,
                           ": no memory to inflate the gzip data; unpack the file with gunzip");
 }
 
@@ -66,12 +65,11 @@ size_t ByteReader::inflate_some(uint8_t* out, size_t count) {
     if (status == Z_STREAM_END) {
       end_of_member();
     } else if (status == Z_BUF_ERROR) {
-      fail(op_, ": ", name_, ": the gzip data end early, after ", position_ + got,
+      fail(name_, ": the gzip data end early, after ", position_ + got,
            " bytes inflated; the file is truncated, copy it again");
     } else if (status != Z_OK) {
-      fail(op_, ": ", name_, ": the gzip data are corrupt after ", position_ + got,
-           " bytes inflated (", stream_->msg ? stream_->msg : zError(status),
-           "); copy the file again");
+      fail(name_, ": the gzip data are corrupt after ", position_ + got, " bytes inflated (",
+           stream_->msg ? stream_->msg : zError(status), "); copy the file again");
     }
   }
   return got;
@@ -89,16 +87,15 @@ void ByteReader::end_of_member() {
   if (stream_->avail_in == 0) feed();
   ended_ = stream_->avail_in == 0;
   if (ended_) return;
-  check(starts_gzip(stream_->next_in, stream_->avail_in), op_, ": ", name_, ": ",
+  check(starts_gzip(stream_->next_in, stream_->avail_in), name_, ": ",
         input_.size() + stream_->avail_in,
         " bytes follow the gzip data, expected none; copy the file again");
   inflateReset(stream_.get());
 }
 
-std::vector<uint8_t> inflated(std::string_view op, std::vector<uint8_t> file,
-                              std::string_view name) {
+std::vector<uint8_t> inflated(std::vector<uint8_t> file, std::string_view name) {
   if (!starts_gzip(file.data(), file.size())) return file;
-  ByteReader reader(op, file, name);
+  ByteReader reader(file, name);
   constexpr size_t kPiece = size_t{1} << 20;
   std::vector<uint8_t> out;
   while (true) {

@@ -15,9 +15,9 @@ namespace gradus::data {
 
 class ByteReader {
  public:
-  // `op` and `name` stand for the function and the file in messages. REQUIRES: all three outlive
-  // the reader.
-  ByteReader(std::string_view op, ArrayRef<uint8_t> file, std::string_view name);
+  // Messages begin with `name`: the function that the user called, and the file.
+  // REQUIRES: both outlive the reader.
+  ByteReader(ArrayRef<uint8_t> file, std::string_view name);
   ~ByteReader();
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
@@ -36,7 +36,7 @@ class ByteReader {
   void end_of_member();
 
   ArrayRef<uint8_t> input_;  // what the stream has not been given yet
-  std::string_view op_, name_;
+  std::string_view name_;
   std::unique_ptr<z_stream_s> stream_;  // null: not gzip
   size_t position_ = 0;                 // bytes handed out
   bool ended_ = false;
@@ -45,7 +45,6 @@ class ByteReader {
 // The bytes of a file as they are. Errors: Error where it cannot be read.
 std::vector<uint8_t> read_file(std::string_view op, const std::string& path);
 // Inflates bytes that are gzip, and returns others as they are. Errors: as ByteReader::read.
-std::vector<uint8_t> inflated(std::string_view op, std::vector<uint8_t> file,
-                              std::string_view name);
+std::vector<uint8_t> inflated(std::vector<uint8_t> file, std::string_view name);
 
 }  // namespace gradus::data

@@ -15,26 +15,23 @@ constexpr int64_t kChannels = 3, kSide = 32;
 constexpr size_t kPixels = kChannels * kSide * kSide;
 
 struct CifarFormat {
-  const char* op;
   size_t labels, label;  // how many stand before the pixels, and which one is taken
   int64_t classes;
 };
 
-constexpr CifarFormat kCifar10{"load_cifar10", 1, 0, 10};
+constexpr CifarFormat kCifar10{1, 0, 10};
 
-constexpr CifarFormat cifar100(bool coarse) {
-  return {"load_cifar100", 2, coarse ? 0U : 1U, coarse ? 20 : 100};
-}
+constexpr CifarFormat cifar100(bool coarse) { return {2, coarse ? 0U : 1U, coarse ? 20 : 100}; }
 
 // Errors: ValueError.
 void check_records(const CifarFormat& format, ArrayRef<uint8_t> bytes, std::string_view name) {
   const size_t record = format.labels + kPixels;
-  check(!bytes.empty() && bytes.size() % record == 0, format.op, ": ", name, ": ", bytes.size(),
+  check(!bytes.empty() && bytes.size() % record == 0, name, ": ", bytes.size(),
         " bytes, expected records of ", record, " bytes; copy the file again");
   for (size_t begin = 0; begin < bytes.size(); begin += record) {
     const int64_t label = bytes[begin + format.label];
-    check(label < format.classes, format.op, ": record ", begin / record, " of ", name,
-          " has class ", label, ", expected 0 to ", format.classes - 1, "; copy the file again");
+    check(label < format.classes, name, ": record ", begin / record, " has class ", label,
+          ", expected 0 to ", format.classes - 1, "; copy the file again");
   }
 }
 
@@ -58,22 +55,22 @@ ImageDataset images_of(const CifarFormat& format, ArrayRef<uint8_t> bytes,
   return out;
 }
 
-ImageDataset read_records(const CifarFormat& format, const std::string& folder,
-                          const std::vector<std::string>& files) {
+ImageDataset read_records(const std::string& op, const CifarFormat& format,
+                          const std::string& folder, const std::vector<std::string>& files) {
   std::vector<uint8_t> bytes;
   for (const auto& file : files) {
     const std::string path = (std::filesystem::path(folder) / file).string();
-    const std::vector<uint8_t> part = read_file(format.op, path);
-    check_records(format, part, path);
+    const std::vector<uint8_t> part = read_file(op, path);
+    check_records(format, part, op + ": " + path);
     bytes.insert(bytes.end(), part.begin(), part.end());
   }
   return images_of(format, bytes, folder);
 }
 
-ImageDataset parse_records(const CifarFormat& format, ArrayRef<uint8_t> file,
-                           std::string_view name) {
-  check_records(format, file, name);
-  return images_of(format, file, std::string(name));
+ImageDataset parse_records(const std::string& op, const CifarFormat& format, ArrayRef<uint8_t> file,
+                           const std::string& name) {
+  check_records(format, file, op + ": " + name);
+  return images_of(format, file, name);
 }
 
 }  // namespace
@@ -84,19 +81,20 @@ ImageDataset load_cifar10(const std::string& folder, bool train) {
     files.clear();
     for (int i = 1; i <= 5; ++i) files.push_back("data_batch_" + std::to_string(i) + ".bin");
   }
-  return read_records(kCifar10, folder, files);
+  return read_records("load_cifar10", kCifar10, folder, files);
 }
 
 ImageDataset load_cifar100(const std::string& folder, bool train, bool coarse) {
-  return read_records(cifar100(coarse), folder, {train ? "train.bin" : "test.bin"});
+  return read_records("load_cifar100", cifar100(coarse), folder,
+                      {train ? "train.bin" : "test.bin"});
 }
 
 ImageDataset parse_cifar10(ArrayRef<uint8_t> file, std::string_view name) {
-  return parse_records(kCifar10, file, name);
+  return parse_records("parse_cifar10", kCifar10, file, std::string(name));
 }
 
 ImageDataset parse_cifar100(ArrayRef<uint8_t> file, std::string_view name, bool coarse) {
-  return parse_records(cifar100(coarse), file, name);
+  return parse_records("parse_cifar100", cifar100(coarse), file, std::string(name));
 }
 
 }  // namespace gradus::data

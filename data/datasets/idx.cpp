@@ -39,21 +39,20 @@ std::string hex(uint8_t value) {
 std::vector<int64_t> read_header(ByteReader& reader, std::string_view name) {
   uint8_t head[4];
   const size_t got = reader.read(head, sizeof head);
-  check(got == sizeof head, "read_idx: ", name, ": ", got,
+  check(got == sizeof head, name, ": ", got,
         " bytes of data, too few for the 4 bytes that begin an IDX file; copy it again");
-  check(head[0] == 0 && head[1] == 0, "read_idx: ", name, ": begins with bytes ", hex(head[0]), " ",
-        hex(head[1]), ", expected 0x00 0x00; this is not an IDX file, give one");
-  check<NotImplementedError>(head[2] == 0x08, "read_idx: ", name, ": element type ", hex(head[2]),
-                             " (", type_name(head[2]),
+  check(head[0] == 0 && head[1] == 0, name, ": begins with bytes ", hex(head[0]), " ", hex(head[1]),
+        ", expected 0x00 0x00; this is not an IDX file, give one");
+  check<NotImplementedError>(head[2] == 0x08, name, ": element type ", hex(head[2]), " (",
+                             type_name(head[2]),
                              "), expected 0x08 (unsigned byte); convert the elements");
   const size_t rank = head[3];
-  check(rank >= 1 && rank <= size_t{kMaxDims}, "read_idx: ", name, ": ", rank,
-        " dimensions, expected 1 to ", kMaxDims, "; copy the file again");
+  check(rank >= 1 && rank <= size_t{kMaxDims}, name, ": ", rank, " dimensions, expected 1 to ",
+        kMaxDims, "; copy the file again");
   uint8_t sizes[4 * kMaxDims];
   const size_t read = reader.read(sizes, 4 * rank);
-  check(read == 4 * rank, "read_idx: ", name, ": the header of ", rank, " dimensions needs ",
-        4 + 4 * rank, " bytes, and the data end after ", 4 + read,
-        "; the file is truncated, copy it again");
+  check(read == 4 * rank, name, ": the header of ", rank, " dimensions needs ", 4 + 4 * rank,
+        " bytes, and the data end after ", 4 + read, "; the file is truncated, copy it again");
   std::vector<int64_t> out(rank);
   for (size_t i = 0; i < rank; ++i)
     for (size_t b = 0; b < 4; ++b) out[i] = out[i] * 256 + sizes[4 * i + b];
@@ -67,18 +66,16 @@ size_t declared_elements(IntArrayRef sizes, const ByteReader& reader, std::strin
   const size_t limit = reader.at_most();
   size_t count = 1;
   for (const int64_t size : sizes) {
-    check(count <= limit / static_cast<size_t>(size), "read_idx: ", name, ": the header declares ",
-          sizes, " bytes of data, and at most ", limit,
+    check(count <= limit / static_cast<size_t>(size), name, ": the header declares ", sizes,
+          " bytes of data, and at most ", limit,
           " can follow it in this file; it is truncated or its header is wrong, copy it again");
     count *= static_cast<size_t>(size);
   }
   return count;
 }
 
-}  // namespace
-
-IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
-  ByteReader reader("read_idx", file, name);
+IdxArray parse(ArrayRef<uint8_t> file, std::string_view name) {
+  ByteReader reader(file, name);
   IdxArray out;
   out.sizes = read_header(reader, name);
   const size_t count = declared_elements(out.sizes, reader, name);
@@ -86,7 +83,7 @@ IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
     const size_t before = out.bytes.size();
     out.bytes.resize(before + std::min(count - before, kPiece));
     const size_t got = reader.read(out.bytes.data() + before, out.bytes.size() - before);
-    check(got == out.bytes.size() - before, "read_idx: ", name, ": the header declares ", count,
+    check(got == out.bytes.size() - before, name, ": the header declares ", count,
           " bytes of data ", IntArrayRef(out.sizes), ", and ", before + got,
           " are there; the file is truncated or its header is wrong, copy it again");
   }
@@ -94,15 +91,22 @@ IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
   const size_t end = reader.position();
   std::vector<uint8_t> extra(kScrap);
   while (reader.read(extra.data(), extra.size()) > 0) continue;
-  check(reader.position() == end, "read_idx: ", name, ": ", reader.position() - end,
+  check(reader.position() == end, name, ": ", reader.position() - end,
         " bytes follow the data that the header declares, ", IntArrayRef(out.sizes),
         "; the header is wrong or bytes were appended, copy the file again");
   return out;
 }
 
-IdxArray read_idx(const std::string& path) {
-  const std::vector<uint8_t> file = read_file("read_idx", path);
-  return parse_idx(file, path);
+}  // namespace
+
+IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
+  return parse(file, "parse_idx: " + std::string(name));
+}
+
+IdxArray read_idx(const std::string& path) { return detail::read_idx("read_idx", path); }
+
+IdxArray detail::read_idx(const std::string& operation, const std::string& path) {
+  return parse(read_file(operation, path), operation + ": " + path);
 }
 
 }  // namespace gradus::data

@@ -26,4 +26,9 @@ IdxArray read_idx(const std::string& path);
 // multiple of the data that are really there, whatever the header says.
 IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name);
 
+namespace detail {
+// read_idx for another public function, which messages name.
+IdxArray read_idx(const std::string& operation, const std::string& path);
+}  // namespace detail
+
 }  // namespace gradus::data

@@ -38,12 +38,12 @@ ImageDataset load_idx_folder(const std::string& folder, bool train) {
 ImageDataset detail::load_idx_folder(const std::string& op, const std::string& folder, bool train) {
   const std::string image_path = find_file(op, folder, train, "images", '3');
   const std::string label_path = find_file(op, folder, train, "labels", '1');
-  const IdxArray pixels = read_idx(image_path);
+  const IdxArray pixels = read_idx(op, image_path);
   check(pixels.sizes.size() == 3, op, ": ", image_path, ": sizes ", IntArrayRef(pixels.sizes),
         ", expected three: count, height, width; put the file of images there");
   check(!pixels.bytes.empty(), op, ": ", image_path, ": sizes ", IntArrayRef(pixels.sizes),
         ", expected at least one image of at least one pixel; copy the file again");
-  const IdxArray labels = read_idx(label_path);
+  const IdxArray labels = read_idx(op, label_path);
   check(labels.sizes.size() == 1, op, ": ", label_path, ": sizes ", IntArrayRef(labels.sizes),
         ", expected one: count; put the file of labels there");
   check(labels.sizes[0] == pixels.sizes[0], op, ": ", label_path, ": holds ", labels.sizes[0],

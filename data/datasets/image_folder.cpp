@@ -59,7 +59,8 @@ Example<> ImageFolder::get(size_t index) {
   check<IndexError>(index < files_.size(), "ImageFolder: index ", index, " of ", files_.size(),
                     " pictures; count from 0");
   const File& file = files_[index];
-  return {read_image(file.path, mode_).to(kFloat).div(255), tensor(file.target)};
+  return {data::detail::read_image("ImageFolder", file.path, mode_).to(kFloat).div(255),
+          tensor(file.target)};
 }
 
 Tensor ImageFolder::targets() const {

@@ -47,7 +47,7 @@ std::string read_text(const std::string& path) {
     for (const std::string& file : files) text += read_text(file);
     return text;
   }
-  const std::vector<uint8_t> bytes = inflated("read_text", read_file("read_text", path), path);
+  const std::vector<uint8_t> bytes = inflated(read_file("read_text", path), "read_text: " + path);
   return {bytes.begin(), bytes.end()};
 }
 

@@ -46,8 +46,8 @@ std::string shown(std::string_view text) {
 // One pass over the text. Names in messages count lines and characters from 1.
 class CsvParser {
  public:
-  CsvParser(std::string_view text, std::string_view name, const CsvOptions& options)
-      : text_(text), options_(options) {
+  CsvParser(const char* op, std::string_view text, std::string_view name, const CsvOptions& options)
+      : op_(op), text_(text), options_(options) {
     table_.source_ = name;
     if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // UTF-8's byte order mark
   }
@@ -62,13 +62,13 @@ class CsvParser {
       }
       add_row(line);
     }
-    check(!table_.names_.empty(), "read_csv: ", table_.source_, ": there is no line, expected ",
+    check(!table_.names_.empty(), op_, ": ", table_.source_, ": there is no line, expected ",
           options_.header() ? "the names of columns" : "values", "; copy the file again");
     for (const auto& [name, type] : options_.types()) {
       const auto& names = table_.names_;
-      check(std::find(names.begin(), names.end(), name) != names.end(),
-            "read_csv: ", table_.source_, ": types names the column \"", name,
-            "\", and there is none; the columns are ", listed(names));
+      check(std::find(names.begin(), names.end(), name) != names.end(), op_, ": ", table_.source_,
+            ": types names the column \"", name, "\", and there is none; the columns are ",
+            listed(names));
     }
     for (size_t i = 0; i < table_.values_.size(); ++i) type_column(i);
     return std::move(table_);
@@ -83,7 +83,7 @@ class CsvParser {
  private:
   template <class... Parts>
   [[noreturn]] void refuse(size_t line, size_t column, const Parts&... parts) const {
-    fail("read_csv: ", table_.source_, ":", line, ":", column, ": ", parts...);
+    fail(op_, ": ", table_.source_, ":", line, ":", column, ": ", parts...);
   }
 
   // Reads the fields of a line; false for an empty one.
@@ -188,7 +188,7 @@ class CsvParser {
       double value = kMissing;
       if (!column.missing[row] && !is_number(column.text[row], value)) {
         if (type == CsvType::kNumber)
-          fail("read_csv: ", table_.where(row, i), ": \"", shown(column.text[row]),
+          fail(op_, ": ", table_.where(row, i), ": \"", shown(column.text[row]),
                "\" is no number, and the column \"", table_.names_[i],
                "\" is to hold numbers; change it, or list it in missing");
         column.type = CsvType::kText;
@@ -200,6 +200,7 @@ class CsvParser {
     }
   }
 
+  const char* op_;
   std::string_view text_;
   const CsvOptions& options_;
   CsvTable table_;
@@ -210,12 +211,14 @@ class CsvParser {
 };
 
 CsvTable parse_csv(std::string_view text, std::string_view name, const CsvOptions& options) {
-  return CsvParser(text, name, options).parse();
+  return CsvParser("parse_csv", text, name, options).parse();
 }
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) {
-  const std::vector<uint8_t> bytes = inflated("read_csv", read_file("read_csv", path), path);
-  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, options);
+  constexpr const char* kOp = "read_csv";
+  const std::vector<uint8_t> bytes = inflated(read_file(kOp, path), kOp + (": " + path));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return CsvParser(kOp, text, path, options).parse();
 }
 
 }  // namespace gradus::data

@@ -27,25 +27,7 @@ Tensor converted(const Tensor& image, ImageMode mode) {
   return cat({rgb, alpha});
 }
 
-}  // namespace
-
-namespace detail {
-
-void check_pixels(std::string_view name, int64_t width, int64_t height, size_t bytes) {
-  constexpr int64_t kMostPixels = int64_t{1} << 28;
-  check(width > 0 && height > 0 && width <= kMostPixels / height, "read_image: ", name, ": ", width,
-        " x ", height, " pixels, expected 1 to ", kMostPixels, "; make the picture smaller");
-  // PNG: a byte may stand for 1032 bytes of 8 pixels each. JPEG: a bit may be a block of 8 x 8
-  // numbers, of a color that has one for up to 16 pixels.
-  constexpr size_t kMostOfAByte = 1032 * 8;
-  check(static_cast<size_t>(width * height) / kMostOfAByte <= bytes, "read_image: ", name, ": ",
-        width, " x ", height, " pixels do not fit into a file of ", bytes,
-        " bytes; it is truncated or its header is wrong, copy it again");
-}
-
-}  // namespace detail
-
-Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
+Tensor decode(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   Tensor rows;
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) {
@@ -53,14 +35,39 @@ Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name, ImageMode mod
   } else if (bytes.starts_with("\xff\xd8\xff")) {
     rows = detail::decode_jpeg(file, name);
   } else {
-    fail<NotImplementedError>("read_image: ", name,
-                              ": neither a PNG nor a JPEG file; convert the picture");
+    fail<NotImplementedError>(name, ": neither a PNG nor a JPEG file; convert the picture");
   }
   return converted(rows.permute({2, 0, 1}).contiguous(), mode);
 }
 
+}  // namespace
+
+namespace detail {
+
+void check_pixels(std::string_view name, int64_t width, int64_t height, size_t bytes) {
+  constexpr int64_t kMostPixels = int64_t{1} << 28;
+  check(width > 0 && height > 0 && width <= kMostPixels / height, name, ": ", width, " x ", height,
+        " pixels, expected 1 to ", kMostPixels, "; make the picture smaller");
+  // PNG: a byte may stand for 1032 bytes of 8 pixels each. JPEG: a bit may be a block of 8 x 8
+  // numbers, of a color that has one for up to 16 pixels.
+  constexpr size_t kMostOfAByte = 1032 * 8;
+  check(static_cast<size_t>(width * height) / kMostOfAByte <= bytes, name, ": ", width, " x ",
+        height, " pixels do not fit into a file of ", bytes,
+        " bytes; it is truncated or its header is wrong, copy it again");
+}
+
+Tensor read_image(const std::string& operation, const std::string& path, ImageMode mode) {
+  return decode(read_file(operation, path), operation + ": " + path, mode);
+}
+
+}  // namespace detail
+
+Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
+  return decode(file, "decode_image: " + std::string(name), mode);
+}
+
 Tensor read_image(const std::string& path, ImageMode mode) {
-  return decode_image(read_file("read_image", path), path, mode);
+  return detail::read_image("read_image", path, mode);
 }
 
 }  // namespace gradus::data

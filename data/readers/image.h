@@ -23,7 +23,10 @@ Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name,
                     ImageMode mode = ImageMode::kUnchanged);
 
 namespace detail {
-// The decoders of readers/pictures return uint8 (height, width, channels).
+// read_image for another public function, which messages name.
+Tensor read_image(const std::string& operation, const std::string& path, ImageMode mode);
+// The decoders of readers/pictures return uint8 (height, width, channels). Messages begin with
+// `name`: the function that the user called, and the file.
 Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name);
 Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name);
 // The decoders call it before they take memory. Errors: ValueError for more pixels than a picture

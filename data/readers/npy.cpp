@@ -39,7 +39,7 @@ class NpyHeader {
   }
 
   [[noreturn]] void refuse_dtype(std::string_view dtype) const {
-    fail<NotImplementedError>("load_npy: ", name_, ": dtype ", dtype,
+    fail<NotImplementedError>(name_, ": dtype ", dtype,
                               ", expected bool, uint8, int8 to int64 or float16 to float64; "
                               "convert it by astype() in NumPy");
   }
@@ -50,7 +50,7 @@ class NpyHeader {
 
  private:
   [[noreturn]] void refuse() const {
-    fail("load_npy: ", name_, ": the header is not one of NumPy's at byte ", at_,
+    fail(name_, ": the header is not one of NumPy's at byte ", at_,
          " of its dictionary; save the array again");
   }
   std::string_view rest() {
@@ -94,7 +94,7 @@ class NpyHeader {
       at_ += static_cast<size_t>(end - left.data());
       shape.push_back(size);
       take(',');
-      check(shape.size() <= size_t{kMaxDims}, "load_npy: ", name_, ": more than ", kMaxDims,
+      check(shape.size() <= size_t{kMaxDims}, name_, ": more than ", kMaxDims,
             " dimensions; reshape the array");
     }
   }
@@ -122,28 +122,24 @@ void swap_bytes(uint8_t* data, size_t nbytes, size_t size) {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-}  // namespace
-
-Tensor parse_npy(ArrayRef<uint8_t> file, std::string_view name) {
+Tensor array_of(ArrayRef<uint8_t> file, const std::string& name) {
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
-  check(bytes.starts_with(kMagic) && bytes.size() >= 10, "load_npy: ", name,
+  check(bytes.starts_with(kMagic) && bytes.size() >= 10, name,
         ": does not begin as an .npy file does; give one that numpy.save wrote");
   const int version = file[6];
-  check(version >= 1 && version <= 3, "load_npy: ", name, ": version ", version,
+  check(version >= 1 && version <= 3, name, ": version ", version,
         ", expected 1 to 3; save the array again");
   const size_t begin = version == 1 ? 10 : 12;
-  check(bytes.size() >= begin, "load_npy: ", name,
-        ": the header is truncated; copy the file again");
+  check(bytes.size() >= begin, name, ": the header is truncated; copy the file again");
   size_t length = 0;
   for (size_t i = begin; i-- > 8;) length = length * 256 + file[i];
-  check(length <= bytes.size() - begin, "load_npy: ", name, ": the header has ", length,
-        " bytes, and ", bytes.size() - begin, " are there; the file is truncated, copy it again");
+  check(length <= bytes.size() - begin, name, ": the header has ", length, " bytes, and ",
+        bytes.size() - begin, " are there; the file is truncated, copy it again");
   const NpyHeader header(bytes.substr(begin, length), name);
   const ScalarType dtype = dtype_of(header);
-  const std::string op = "load_npy: " + std::string(name);
   const size_t left = bytes.size() - begin - length, size = elementSize(dtype);
-  const auto count = static_cast<size_t>(checked_numel(op.c_str(), header.shape));
-  check(count <= left / size && count * size == left, "load_npy: ", name, ": the header declares ",
+  const auto count = static_cast<size_t>(checked_numel(name.c_str(), header.shape));
+  check(count <= left / size && count * size == left, name, ": the header declares ",
         IntArrayRef(header.shape), " elements of ", size, " bytes, and ", left,
         " bytes are there; the file is truncated or has more in it, copy it again");
 
@@ -163,22 +159,33 @@ Tensor parse_npy(ArrayRef<uint8_t> file, std::string_view name) {
   return out.permute(reversed).contiguous();
 }
 
-Tensor load_npy(const std::string& path) { return parse_npy(read_file("load_npy", path), path); }
-
-std::map<std::string, Tensor> parse_npz(ArrayRef<uint8_t> file, std::string_view name) {
+std::map<std::string, Tensor> arrays_of(ArrayRef<uint8_t> file, const std::string& name) {
   std::map<std::string, Tensor> out;
   std::vector<uint8_t> room;
-  for (const ZipEntry& entry : read_zip_directory("load_npz", file, name)) {
+  for (const ZipEntry& entry : read_zip_directory(file, name)) {
     std::string key = entry.name;
     if (key.ends_with(".npy")) key.resize(key.size() - 4);
-    const std::string place = std::string(name) + ": " + entry.name;
-    out[key] = parse_npy(zip_entry_bytes("load_npz", file, entry, name, room), place);
+    out[key] = array_of(zip_entry_bytes(file, entry, name, room), name + ": " + entry.name);
   }
   return out;
 }
 
+}  // namespace
+
+Tensor load_npy(const std::string& path) {
+  return array_of(read_file("load_npy", path), "load_npy: " + path);
+}
+
+Tensor parse_npy(ArrayRef<uint8_t> file, std::string_view name) {
+  return array_of(file, "parse_npy: " + std::string(name));
+}
+
 std::map<std::string, Tensor> load_npz(const std::string& path) {
-  return parse_npz(read_file("load_npz", path), path);
+  return arrays_of(read_file("load_npz", path), "load_npz: " + path);
+}
+
+std::map<std::string, Tensor> parse_npz(ArrayRef<uint8_t> file, std::string_view name) {
+  return arrays_of(file, "parse_npz: " + std::string(name));
 }
 
 }  // namespace gradus::data

@@ -17,8 +17,7 @@ constexpr size_t kEndSize = 22, kDirectorySize = 46, kLocalSize = 30, kLocator64
 // Numbers of the file, little-endian. Errors: ValueError for a place outside of it.
 class ZipBytes {
  public:
-  ZipBytes(std::string_view op, ArrayRef<uint8_t> file, std::string_view name)
-      : op_(op), name_(name), file_(file) {}
+  ZipBytes(ArrayRef<uint8_t> file, std::string_view name) : name_(name), file_(file) {}
 
   uint64_t number(uint64_t at, size_t bytes) const {
     require(at, bytes);
@@ -33,7 +32,7 @@ class ZipBytes {
   size_t size() const { return file_.size(); }
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    fail(op_, ": ", name_, ": ", parts..., "; copy the file again");
+    fail(name_, ": ", parts..., "; copy the file again");
   }
 
  private:
@@ -42,7 +41,7 @@ class ZipBytes {
       refuse("the zip archive points to byte ", at, " and ", bytes, " behind it, and the file has ",
              file_.size());
   }
-  std::string_view op_, name_;
+  std::string_view name_;
   ArrayRef<uint8_t> file_;
 };
 
@@ -111,9 +110,8 @@ std::vector<uint8_t> inflate_entry(const ZipBytes& bytes, ArrayRef<uint8_t> stor
 
 }  // namespace
 
-std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> file,
-                                         std::string_view name) {
-  const ZipBytes bytes(op, file, name);
+std::vector<ZipEntry> read_zip_directory(ArrayRef<uint8_t> file, std::string_view name) {
+  const ZipBytes bytes(file, name);
   const uint64_t end = find_end(bytes);
   uint64_t count = bytes.number(end + 10, 2), at = bytes.number(end + 16, 4);
   if ((count == UINT16_MAX || at == UINT32_MAX) && end >= kLocator64Size &&
@@ -142,12 +140,11 @@ std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> 
                    bytes.number(at + 42, 4)};
     bytes.slice(at + kDirectorySize + name_size, extra_size);
     read_extra(bytes, at + kDirectorySize + name_size, extra_size, entry);
-    check<NotImplementedError>((bytes.number(at + 8, 2) & 1) == 0, op, ": ", name, ": ", entry.name,
+    check<NotImplementedError>((bytes.number(at + 8, 2) & 1) == 0, name, ": ", entry.name,
                                " is encrypted; write the archive without a password");
     check<NotImplementedError>(
-        entry.method == 0 || entry.method == 8, op, ": ", name, ": ", entry.name,
-        " has compression method ", entry.method,
-        ", expected 0 (none) or 8 (deflate); write the archive with one of these");
+        entry.method == 0 || entry.method == 8, name, ": ", entry.name, " has compression method ",
+        entry.method, ", expected 0 (none) or 8 (deflate); write the archive with one of these");
     if (entry.stored_size > left)
       bytes.refuse("the files up to ", entry.name, " are larger than the zip archive");
     left -= entry.stored_size;
@@ -157,10 +154,9 @@ std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> 
   return entries;
 }
 
-ArrayRef<uint8_t> zip_entry_bytes(std::string_view op, ArrayRef<uint8_t> file,
-                                  const ZipEntry& entry, std::string_view name,
-                                  std::vector<uint8_t>& room) {
-  const ZipBytes bytes(op, file, name);
+ArrayRef<uint8_t> zip_entry_bytes(ArrayRef<uint8_t> file, const ZipEntry& entry,
+                                  std::string_view name, std::vector<uint8_t>& room) {
+  const ZipBytes bytes(file, name);
   bytes.slice(entry.header_at, kLocalSize);
   if (bytes.number(entry.header_at, 4) != kLocalMark)
     bytes.refuse("the header of ", entry.name, " is damaged");

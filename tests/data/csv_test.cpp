@@ -58,20 +58,20 @@ TEST(Csv, TakesOtherForms) {
 
 TEST(Csv, ErrorsNameLineAndColumn) {
   EXPECT_EQ(csv_error("a,b\n1,2\n1,2,3\n"),
-            "read_csv: t.csv:3:5: 3 fields, expected 2 as in the first line; quote a field that "
+            "parse_csv: t.csv:3:5: 3 fields, expected 2 as in the first line; quote a field that "
             "holds the delimiter");
   EXPECT_EQ(csv_error("a,b\n\n1\n"),
-            "read_csv: t.csv:3:1: 1 fields, expected 2 as in the first line; quote a field that "
+            "parse_csv: t.csv:3:1: 1 fields, expected 2 as in the first line; quote a field that "
             "holds the delimiter");
   EXPECT_EQ(csv_error("a,b\n1,\"2\n3,4\n"),
-            "read_csv: t.csv:2:3: a quote is not closed; write \" at the end of the field");
+            "parse_csv: t.csv:2:3: a quote is not closed; write \" at the end of the field");
   EXPECT_EQ(
       csv_error("a,b\n1,\"2\n3\"x\n"),
-      "read_csv: t.csv:3:3: text behind a closing quote; write \"\" for a quote within the field");
+      "parse_csv: t.csv:3:3: text behind a closing quote; write \"\" for a quote within the field");
   EXPECT_EQ(csv_error("a,a\n"),
-            "read_csv: t.csv:1:3: two columns are named \"a\"; name them differently");
+            "parse_csv: t.csv:1:3: two columns are named \"a\"; name them differently");
   EXPECT_EQ(csv_error("a,b\n1,2\n1, x\n", CsvOptions().types({{"b", CsvType::kNumber}})),
-            "read_csv: t.csv:3:3: \" x\" is no number, and the column \"b\" is to hold numbers; "
+            "parse_csv: t.csv:3:3: \" x\" is no number, and the column \"b\" is to hold numbers; "
             "change it, or list it in missing");
   EXPECT_TRUE(contains(csv_error("a\n1\n", CsvOptions().types({{"c", CsvType::kText}})),
                        "types names the column \"c\""));

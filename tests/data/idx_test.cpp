@@ -111,7 +111,7 @@ TEST(Idx, CorruptGzipIsCalledSo) {
 
 TEST(Idx, NamesWhatIsWrongInTheHeader) {
   EXPECT_EQ(error_of({}),
-            "read_idx: some.idx: 0 bytes of data, too few for the 4 bytes that begin an IDX file; "
+            "parse_idx: some.idx: 0 bytes of data, too few for the 4 bytes that begin an IDX file; "
             "copy it again");
   EXPECT_TRUE(
       contains(error_of({'P', 'N', 'G', 1, 2}), "begins with bytes 0x50 0x4e, expected 0x00 0x00"));
@@ -137,7 +137,7 @@ TEST(Idx, OtherElementTypesAreRefusedByName) {
 TEST(Idx, HeadersThatDeclareMoreThanTheFileHolds) {
   EXPECT_EQ(
       error_of(make_idx({2, 4}, kElements)),
-      "read_idx: some.idx: the header declares [2, 4] bytes of data, and at most 6 can follow "
+      "parse_idx: some.idx: the header declares [2, 4] bytes of data, and at most 6 can follow "
       "it in this file; it is truncated or its header is wrong, copy it again");
   // The product is 2^64 and 2^64 + 2^32: nothing for a 64-bit product.
   EXPECT_TRUE(contains(error_of(make_idx({1u << 31, 1u << 31, 4}, kElements)), "at most 6"));

@@ -48,10 +48,11 @@ TEST(Npy, NamesWhatIsWrong) {
     return message_of<ValueError>([&] { parse_npy(npy(dictionary, elements), "some.file"); });
   };
   const std::string floats = "{'descr': '<f4', 'fortran_order': False, 'shape': ";
-  EXPECT_EQ(message(floats + "(2, 3), }", Bytes(20)),
-            "load_npy: some.file: the header declares [2, 3] elements of 4 bytes, and 20 bytes are "
-            "there; the file is truncated or has "
-            "more in it, copy it again");
+  EXPECT_EQ(
+      message(floats + "(2, 3), }", Bytes(20)),
+      "parse_npy: some.file: the header declares [2, 3] elements of 4 bytes, and 20 bytes are "
+      "there; the file is truncated or has "
+      "more in it, copy it again");
   EXPECT_TRUE(contains(message(floats + "(4611686018427387904, 4), }", {}), "some.file"));
   EXPECT_TRUE(
       contains(message(floats + "(9223372036854775807,), }", Bytes(4)), "the header declares"));

@@ -26,7 +26,7 @@ std::string read(const std::string& path) {
 void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 void write(const std::string& path, const std::string& text,
            const FileCalls& calls = FileCalls::system) {
-  AtomicFile file(path, calls);
+  AtomicFile file("test", path, calls);
   file.write(text.data(), text.size());
   file.commit();
 }
@@ -38,7 +38,7 @@ TEST(AtomicFile, AppearsWhenItIsComplete) {
   const TemporaryFolder folder;
   const std::string path = folder / "x";
   put(path, "older");
-  AtomicFile file(path);
+  AtomicFile file("test", path);
   file.write("new", 3);
   EXPECT_EQ(read(path), "older");
   file.write("er", 2);
@@ -49,7 +49,7 @@ TEST(AtomicFile, AppearsWhenItIsComplete) {
 
 TEST(AtomicFile, WithoutCommitNothingHappened) {
   const TemporaryFolder folder;
-  { AtomicFile(folder / "x").write("new", 3); }
+  { AtomicFile("test", folder / "x").write("new", 3); }
   EXPECT_EQ(files_in(folder.path()), 0u);
 }
 

@@ -93,12 +93,12 @@ template <class E>
 void pickle_refused(const std::string& pickle, const std::string& why) {
   SCOPED_TRACE(why);
   const auto read = [&] {
-    const serialize::Pickle got =
-        serialize::parse_pickle({reinterpret_cast<const uint8_t*>(pickle.data()), pickle.size()},
-                                "some.pt", [](const std::string&, ScalarType dtype, int64_t numel) {
-                                  return raw::empty({numel}, dtype, Device(kCPU));
-                                });
-    serialize::named_values(got, pickle.size(), "some.pt");
+    const serialize::Pickle got = serialize::parse_pickle(
+        {reinterpret_cast<const uint8_t*>(pickle.data()), pickle.size()}, "load_pt: some.pt",
+        [](const std::string&, ScalarType dtype, int64_t numel) {
+          return raw::empty({numel}, dtype, Device(kCPU));
+        });
+    serialize::named_values(got, pickle.size(), "load_pt: some.pt");
   };
   expect_error<E>(read, "load_pt: some.pt: ");
   expect_error<E>(read, why);

@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/watch/log_file.h"
 #include "gradus/watch/pictures/pixels.h"
 
 namespace gradus::watch {
@@ -27,12 +28,12 @@ std::string chunk(const std::string& kind, const std::string& data) {
   return big_endian(data.size()) + text + big_endian(crc32_z(0, bytes, text.size()));
 }
 
-std::string deflated(const std::string& data) {
+std::string deflated(const char* op, const std::string& data) {
   uLongf size = compressBound(data.size());
   std::string out(size, '\0');
   const int status = compress(reinterpret_cast<Bytef*>(out.data()), &size,
                               reinterpret_cast<const Bytef*>(data.data()), data.size());
-  check<OutOfMemoryError>(status == Z_OK, "encode_png: no memory to deflate ", data.size(),
+  check<OutOfMemoryError>(status == Z_OK, op, ": no memory to deflate ", data.size(),
                           " bytes; write a smaller image");
   out.resize(size);
   return out;
@@ -40,15 +41,15 @@ std::string deflated(const std::string& data) {
 
 }  // namespace
 
-Tensor make_grid(const Tensor& images, const GridOptions& options) {
+Tensor detail::make_grid(const char* op, const Tensor& images, const GridOptions& options) {
   const NoGradGuard no_grad;
-  check(options.nrow >= 1, "make_grid: nrow is ", options.nrow, ", expected 1 or more");
-  check(options.padding >= 0, "make_grid: padding is ", options.padding, ", expected 0 or more");
-  check(images.dim() >= 2 && images.dim() <= 4, "make_grid: images has the shape ", images.sizes(),
+  check(options.nrow >= 1, op, ": nrow is ", options.nrow, ", expected 1 or more");
+  check(options.padding >= 0, op, ": padding is ", options.padding, ", expected 0 or more");
+  check(images.dim() >= 2 && images.dim() <= 4, op, ": images has the shape ", images.sizes(),
         ", expected (N, C, H, W), (C, H, W) or (H, W); reshape it");
   Tensor x = images.detach();
   while (x.dim() < 4) x = x.unsqueeze(0);
-  check(x.numel() > 0, "make_grid: images has the shape ", images.sizes(),
+  check(x.numel() > 0, op, ": images has the shape ", images.sizes(),
         ", which has no pixels; give it one image or more");
   if (options.normalize) {
     x = x.to(kFloat);
@@ -69,10 +70,10 @@ Tensor make_grid(const Tensor& images, const GridOptions& options) {
   return out;
 }
 
-std::string detail::encode_png(const Pixels& pixels) {
+std::string detail::encode_png(const char* op, const Pixels& pixels) {
   constexpr int64_t kMost = INT32_MAX;
-  check(pixels.height <= kMost && pixels.width <= kMost, "encode_png: the image has ",
-        pixels.height, " x ", pixels.width, " pixels; PNG takes sides of up to ", kMost);
+  check(pixels.height <= kMost && pixels.width <= kMost, op, ": the image has ", pixels.height,
+        " x ", pixels.width, " pixels; PNG takes sides of up to ", kMost);
   const auto row = static_cast<size_t>(pixels.width * pixels.channels);
   std::string rows;
   for (size_t at = 0; at < pixels.bytes.size(); at += row)
@@ -81,17 +82,24 @@ std::string detail::encode_png(const Pixels& pixels) {
   const std::string head = big_endian(static_cast<uint64_t>(pixels.width)) +
                            big_endian(static_cast<uint64_t>(pixels.height)) +
                            std::string{8, colour, 0, 0, 0};
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", head) + chunk("IDAT", deflated(rows)) +
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", head) + chunk("IDAT", deflated(op, rows)) +
          chunk("IEND", "");
 }
 
-std::string encode_png(const Tensor& image) {
+std::string detail::encode_png(const char* op, const Tensor& image) {
   const char* format = image.defined() && image.dim() == 2 ? "HW" : "CHW";
-  return detail::encode_png(detail::pixels_of("encode_png", image, format));
+  return encode_png(op, pixels_of(op, image, format));
 }
 
+Tensor make_grid(const Tensor& images, const GridOptions& options) {
+  return detail::make_grid("make_grid", images, options);
+}
+
+std::string encode_png(const Tensor& image) { return detail::encode_png("encode_png", image); }
+
 void save_image(const Tensor& images, const std::string& path, const GridOptions& options) {
-  detail::save_picture("save_image", path, encode_png(make_grid(images, options)));
+  constexpr const char* kOp = "save_image";
+  detail::write_file(kOp, path, detail::encode_png(kOp, detail::make_grid(kOp, images, options)));
 }
 
 }  // namespace gradus::watch

@@ -1,12 +1,8 @@
 // Images as bytes, and bytes as text.
 #include "gradus/watch/pictures/pixels.h"
 
-#include <filesystem>
-
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
-#include "gradus/serialize/atomic_file.h"
-#include "gradus/watch/log_file.h"
 
 namespace gradus::watch::detail {
 
@@ -51,14 +47,6 @@ std::string base64(std::string_view bytes) {
       out += i + k > bytes.size() ? '=' : kDigits[word >> (18 - 6 * k) & 63];
   }
   return out;
-}
-
-void save_picture(const char* op, const std::string& path, std::string_view bytes) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) make_folder(op, folder.string());
-  serialize::AtomicFile file(path, serialize::FileCalls::system, op);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
 }
 
 }  // namespace gradus::watch::detail

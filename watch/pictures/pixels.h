@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "gradus/tensor/tensor.h"
+#include "gradus/watch/pictures/image.h"
 
 namespace gradus::watch::detail {
 
@@ -20,11 +20,10 @@ struct Pixels {
 // NaN; TypeError for another dtype.
 Pixels pixels_of(const char* op, const Tensor& image, std::string_view format);
 
-// The bytes of a PNG file. Errors: ValueError for a side of 2^31 pixels or more.
-std::string encode_png(const Pixels& pixels);
-// Replaces an older file when the new one is complete. Makes the folder where it is missing.
-// Errors: Error where that fails.
-void save_picture(const char* op, const std::string& path, std::string_view bytes);
+// The bytes of a PNG file. Errors, as above: ValueError for a side of 2^31 pixels or more.
+std::string encode_png(const char* op, const Pixels& pixels);
+std::string encode_png(const char* op, const Tensor& image);
+Tensor make_grid(const char* op, const Tensor& images, const GridOptions& options = {});
 std::string base64(std::string_view bytes);
 
 }  // namespace gradus::watch::detail

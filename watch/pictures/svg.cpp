@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gradus/watch/pictures/pixels.h"
+#include "gradus/watch/log_file.h"
 #include "gradus/watch/text.h"
 
 namespace gradus::watch {
@@ -23,7 +23,7 @@ std::string escaped(const std::string& text) {
 }  // namespace
 
 void save_svg(const std::string& svg, const std::string& path) {
-  detail::save_picture("save_svg", path, svg);
+  detail::write_file("save_svg", path, svg);
 }
 
 std::string detail::page(double width, double height, const std::string& title,

@@ -79,7 +79,7 @@ std::string plot_images(const std::string& title, const std::vector<CaptionedIma
                "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
                "style=\"image-rendering: pixelated\" href=\"data:image/png;base64,",
                x + 10, y, kSide, kSide) +
-           detail::base64(encode_png(image.image)) + "\"/>\n" +
+           detail::base64(detail::encode_png("plot_images", image.image)) + "\"/>\n" +
            detail::text(x + kWide / 2, y + kSide + 16, "middle", 11, image.caption,
                         image.good ? "#007755" : "#d55e00");
   }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "gradus/serialize/atomic_file.h"
 #include "gradus/watch/profiler/results.h"
 #include "gradus/watch/text.h"
 
@@ -45,16 +44,10 @@ std::string detail::table(const std::vector<std::vector<std::string>>& rows) {
   return out + rule + '\n';
 }
 
-void detail::write_file(const char* op, const std::string& path, const std::string& text) {
-  serialize::AtomicFile file(path, serialize::FileCalls::system, op);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 EventList profile::key_averages(bool group_by_input_shape) const {
   EventList out;
   std::map<std::pair<std::string, std::string>, size_t> places;
-  for (const FunctionEvent& event : events()) {
+  for (const FunctionEvent& event : results("key_averages").recording.events) {
     const std::string shapes = group_by_input_shape ? detail::shapes_text(event.input_shapes) : "";
     const auto [place, is_new] = places.try_emplace({event.name, shapes}, out.size());
     if (is_new) {
@@ -195,9 +188,9 @@ std::string EventList::table(const std::string& sort_by, int64_t row_limit) cons
 }
 
 ModuleList profile::module_averages() const {
-  const Recording& recording = results().recording;
-  check<Error>(options_.with_modules,
-               "module_averages: modules were not recorded; set with_modules = true");
+  constexpr const char* kOp = "module_averages";
+  const Recording& recording = results(kOp).recording;
+  check<Error>(options_.with_modules, kOp, ": modules were not recorded; set with_modules = true");
   ModuleList out;
   std::map<std::string, size_t> places;
   std::map<size_t, const ModuleCall*> calls;  // by their events: in order of their begin

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "gradus/cuda/runtime/device.h"
+#include "gradus/watch/log_file.h"
 #include "gradus/watch/profiler/results.h"
 #include "gradus/watch/text.h"
 
@@ -121,7 +122,8 @@ class Trace {
 }  // namespace
 
 void profile::export_chrome_trace(const std::string& path) const {
-  detail::write_file("export_chrome_trace", path, Trace(results().recording).str());
+  constexpr const char* kOp = "export_chrome_trace";
+  watch::detail::write_file(kOp, path, Trace(results(kOp).recording).str());
 }
 
 }  // namespace gradus::profiler

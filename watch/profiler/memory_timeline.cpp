@@ -1,6 +1,7 @@
 // The memory of tensors over time: a picture with a layer for each operation that makes tensors.
 #include <algorithm>
 
+#include "gradus/watch/log_file.h"
 #include "gradus/watch/pictures/svg.h"
 #include "gradus/watch/profiler/results.h"
 #include "gradus/watch/text.h"
@@ -121,12 +122,7 @@ std::string picture(const std::string& title, const Layers& layers) {
   return watch::detail::page(kLeft + kWide + 220, kTop + kHigh + 40, title, body);
 }
 
-}  // namespace
-
-std::string profile::memory_timeline(Device device) const {
-  const Recording& recording = results().recording;
-  check<Error>(options_.profile_memory,
-               "memory_timeline: memory was not recorded; set profile_memory = true");
+std::string picture_of(const Recording& recording, Device device) {
   Layers layers = layers_of(recording, device);
   thin(layers);
   return picture("Memory on " + device.str() + ", at most " +
@@ -134,11 +130,8 @@ std::string profile::memory_timeline(Device device) const {
                  layers);
 }
 
-void profile::export_memory_timeline(const std::string& path, Device device) const {
-  if (path.ends_with(".svg")) return watch::save_svg(memory_timeline(device), path);
-  const Recording& recording = results().recording;
-  check<Error>(options_.profile_memory,
-               "export_memory_timeline: memory was not recorded; set profile_memory = true");
+// Times and bytes as JSON.
+std::string numbers_of(const Recording& recording, Device device) {
   const Layers layers = layers_of(recording, device);
   std::string times, levels;
   for (size_t i = 0; i < layers.times.size(); ++i) {
@@ -147,8 +140,19 @@ void profile::export_memory_timeline(const std::string& path, Device device) con
     times += format("%s%.3f", i > 0 ? ", " : "", layers.times[i]);
     levels += (i > 0 ? ", " : "") + std::to_string(sum);
   }
-  detail::write_file("export_memory_timeline", path,
-                     "{\"microseconds\": [" + times + "], \"bytes\": [" + levels + "]}\n");
+  return "{\"microseconds\": [" + times + "], \"bytes\": [" + levels + "]}\n";
+}
+
+}  // namespace
+
+std::string profile::memory_timeline(Device device) const {
+  return picture_of(results("memory_timeline", true).recording, device);
+}
+
+void profile::export_memory_timeline(const std::string& path, Device device) const {
+  constexpr const char* kOp = "export_memory_timeline";
+  const auto text_of = path.ends_with(".svg") ? picture_of : numbers_of;
+  watch::detail::write_file(kOp, path, text_of(results(kOp, true).recording, device));
 }
 
 }  // namespace gradus::profiler

@@ -110,13 +110,17 @@ void profile::stop() {
   results_ = std::move(results);
 }
 
-const profile::Results& profile::results() const {
-  check<Error>(!running_, "profile: it still runs; call stop() before you ask what it saw");
-  check<Error>(results_ != nullptr, "profile: stop() failed, so nothing is known; profile again");
+const profile::Results& profile::results(const char* op, bool with_memory) const {
+  check<Error>(!running_, op, ": the profile still runs; call stop() before you ask what it saw");
+  check<Error>(results_ != nullptr, op, ": stop() failed, so nothing is known; profile again");
+  check<Error>(!with_memory || options_.profile_memory, op,
+               ": memory was not recorded; set profile_memory = true");
   return *results_;
 }
 
-const std::vector<FunctionEvent>& profile::events() const { return results().recording.events; }
+const std::vector<FunctionEvent>& profile::events() const {
+  return results("events").recording.events;
+}
 
 record_function::record_function(const std::string& name) : recorded_(Recorder::get().is_on()) {
   if (recorded_) Recorder::get().begin(name);

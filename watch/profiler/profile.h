@@ -122,8 +122,9 @@ class profile {
   EventList key_averages(bool group_by_input_shape = false) const;
   // Rows are in order of the first call. Errors: Error without with_modules.
   ModuleList module_averages() const;
-  // A JSON file of the Trace Event Format, which ui.perfetto.dev and chrome://tracing open. An
-  // older file of this name is replaced when the new one is complete.
+  // A JSON file of the Trace Event Format, which ui.perfetto.dev and chrome://tracing open. The
+  // folder is made where it is missing. An older file of this name is replaced when the new one is
+  // complete.
   void export_chrome_trace(const std::string& path) const;
   // The memory of tensors over time, by the operations that made them: a picture where the path
   // ends with ".svg", else JSON: times and bytes. Errors: Error without profile_memory.
@@ -133,7 +134,8 @@ class profile {
 
  private:
   struct Results;
-  const Results& results() const;
+  // Messages begin with `op`. Errors: Error where there are none, or no memory in them.
+  const Results& results(const char* op, bool with_memory = false) const;
 
   ProfileOptions options_;
   std::unique_ptr<Results> results_;

@@ -15,8 +15,6 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 // 1234.5 as "1.234ms", as PyTorch's tables write microseconds.
 std::string time_text(double microseconds);
 std::string shapes_text(const std::vector<std::vector<int64_t>>& shapes);
-// Replaces a file when the new one is complete.
-void write_file(const char* op, const std::string& path, const std::string& text);
 }  // namespace detail
 
 }  // namespace gradus::profiler

@@ -50,7 +50,7 @@ Message image_message(const Tensor& image, const char* op, const std::string& da
       .integer(1, pixels.height)
       .integer(2, pixels.width)
       .integer(3, pixels.channels)
-      .text(4, detail::encode_png(pixels));
+      .text(4, detail::encode_png(op, pixels));
 }
 
 }  // namespace
@@ -144,7 +144,8 @@ void SummaryWriter::add_image(const std::string& tag, const Tensor& image, int64
 }
 
 void SummaryWriter::add_images(const std::string& tag, const Tensor& images, int64_t global_step) {
-  const Message message = image_message(make_grid(images), "SummaryWriter.add_images", "CHW");
+  constexpr const char* kOp = "SummaryWriter.add_images";
+  const Message message = image_message(detail::make_grid(kOp, images), kOp, "CHW");
   add_value(Message().text(1, tag).message(4, message).bytes(), global_step);
 }
 

@@ -71,8 +71,7 @@ Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name) {
     ~Closer() { jpeg_destroy_decompress(info); }
   } closer{&reader.info};
   const auto refuse = [&] {
-    fail("read_image: ", name,
-         ": the JPEG file is damaged: ", std::string_view(reader.errors.message),
+    fail(name, ": the JPEG file is damaged: ", std::string_view(reader.errors.message),
          "; copy it again");
   };
   if (!begin_jpeg(reader, file.data(), file.size())) refuse();

@@ -5,8 +5,7 @@ namespace gradus::data::detail {
 
 Tensor decode_jpeg(ArrayRef<uint8_t>, std::string_view name) {
   fail<NotImplementedError>(
-      "read_image: ", name,
-      ": this build has no libjpeg-turbo; install libjpeg-dev and build again");
+      name, ": this build has no libjpeg-turbo; install libjpeg-dev and build again");
 }
 
 }  // namespace gradus::data::detail

@@ -4,8 +4,7 @@
 namespace gradus::data::detail {
 
 Tensor decode_png(ArrayRef<uint8_t>, std::string_view name) {
-  fail<NotImplementedError>("read_image: ", name,
-                            ": this build has no libpng; install libpng-dev and build again");
+  fail<NotImplementedError>(name, ": this build has no libpng; install libpng-dev and build again");
 }
 
 }  // namespace gradus::data::detail

@@ -39,11 +39,10 @@ bool is_whole(ArrayRef<uint8_t> file) {
 }  // namespace
 
 Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name) {
-  check(is_whole(file), "read_image: ", name, ": the PNG file ends early; copy it again");
+  check(is_whole(file), name, ": the PNG file ends early; copy it again");
   PngImage image;
-  check(png_image_begin_read_from_memory(&image.png, file.data(), file.size()) != 0,
-        "read_image: ", name, ": the PNG file is damaged: ", std::string_view(image.png.message),
-        "; copy it again");
+  check(png_image_begin_read_from_memory(&image.png, file.data(), file.size()) != 0, name,
+        ": the PNG file is damaged: ", std::string_view(image.png.message), "; copy it again");
   const auto width = static_cast<int64_t>(image.png.width),
              height = static_cast<int64_t>(image.png.height);
   check_pixels(name, width, height, file.size());
@@ -52,9 +51,8 @@ Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name) {
   image.png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   const Tensor rows = empty(
       {height, width, static_cast<int64_t>(PNG_IMAGE_PIXEL_CHANNELS(image.png.format))}, kByte);
-  check(png_image_finish_read(&image.png, nullptr, rows.data_ptr(), 0, nullptr) != 0,
-        "read_image: ", name, ": the PNG file is damaged: ", std::string_view(image.png.message),
-        "; copy it again");
+  check(png_image_finish_read(&image.png, nullptr, rows.data_ptr(), 0, nullptr) != 0, name,
+        ": the PNG file is damaged: ", std::string_view(image.png.message), "; copy it again");
   return rows;
 }
 

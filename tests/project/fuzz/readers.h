@@ -41,8 +41,8 @@ inline void read_idx(Bytes file) {
 
 // At once and in small pieces, then as an IDX file.
 inline void read_gzip(Bytes file) {
-  const auto whole = data::inflated("gzip", {file.begin(), file.end()}, kName);
-  data::ByteReader reader("gzip", file, kName);
+  const auto whole = data::inflated({file.begin(), file.end()}, kName);
+  data::ByteReader reader(file, kName);
   require(whole.size() <= reader.at_most());
   std::vector<uint8_t> pieces;
   uint8_t piece[7];
