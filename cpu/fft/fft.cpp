@@ -25,6 +25,7 @@ Tensor fft_room(int64_t rows, int64_t columns) {
 }
 
 // A block of lines and two pairs of arrays for its lanes, one element longer than the plan asks.
+// `in` and `out`: where the plan reads and writes the lanes themselves.
 template <class T>
 struct FftBlock {
   FftBlock(const FftPlan<T>& plan, int64_t lanes)
@@ -36,6 +37,8 @@ struct FftBlock {
   Tensor memory;
   std::array<T*, 2> z, other;
   int64_t first = 0, count = 0;
+  FftLanes<T> from, to;
+  FftRows<T> in, out;
 };
 
 // Lanes of a block: whole vectors that stay in the cache.
@@ -82,6 +85,7 @@ class FftPass {
   }
 
   void run(int64_t lines) const {
+    if (short_lines(lines)) return;
     const auto [rows, columns] =
         length_ > kLongLine ? fft_split(length_) : std::array<int64_t, 2>{0, 0};
     if (rows > 0) return long_lines(lines, rows, columns);
@@ -90,27 +94,31 @@ class FftPass {
     each_block(
         *plan, lines,
         [&](FftBlock<T>& block) {
-          const FftLanes<T> lanes = lanes_of(from_, block);
+          find_lanes(from_, block, block.from), find_lanes(to_, block, block.to);
+          if (plan->has_stages() && !joins_) block.in = rows_of(block.from, from_.form, inverse_);
+          if (plan->has_stages() && !splits_) block.out = rows_of(block.to, to_.form, inverse_);
+          if (block.in.re) return;
           const auto z = turned(block.z);
           const int64_t wanted = length_ + (joins_ ? 1 : 0);
-          load_lanes(lanes, from_.form, from_.form == FftForm::half ? half : wanted, z);
+          load_lanes(block.from, from_.form, from_.form == FftForm::half ? half : wanted, z);
           if (from_.form == FftForm::half) mirror_lanes(block.count, n_, wanted, z);
           if (joins_) ends(*plan, block);
         },
         [&](FftBlock<T>& block) {
+          if (block.out.re) return;
           if (splits_) {
             for (T* part : block.z)
               std::copy(part, part + block.count, part + length_ * block.count);
             ends(*plan, block);
           }
-          store(lanes_of(to_, block), block, to_.form == FftForm::half ? half : length_);
+          store(block.to, block, to_.form == FftForm::half ? half : length_);
         });
   }
 
  private:
   // Loads lines block by block, transforms them and stores them.
   template <class Load, class Store>
-  static void each_block(const FftPlan<T>& plan, int64_t lines, Load load, Store store) {
+  void each_block(const FftPlan<T>& plan, int64_t lines, Load load, Store store) const {
     constexpr int64_t kFewElements = 4096, kChunks = 8;
     const int64_t width = lanes_for(plan, lines), blocks = divide_up(lines, width);
     parallel_for(
@@ -121,14 +129,15 @@ class FftPass {
           for (int64_t i = first; i < last; ++i) {
             block.first = i * width, block.count = std::min(width, lines - block.first);
             load(block);
-            plan.run(block.count, block.z, block.other);
+            plan.run(block.count, block.z, block.other, block.in, block.out, scale_);
             store(block);
           }
         });
   }
   // The lanes of a block of lines, or of elements first + j step of one line.
-  static FftLanes<T> lanes_of(const FftLines<T>& lines, const FftBlock<T>& block) {
-    return {lines.lines(block.first, block.count), lines.stride, lines.imaginary};
+  static void find_lanes(const FftLines<T>& lines, const FftBlock<T>& block, FftLanes<T>& out) {
+    lines.lines(block.first, block.count, out.first);
+    out.step = lines.stride, out.imaginary = lines.imaginary;
   }
   static FftLanes<T> lanes_of(const FftLines<T>& lines, T* line, int64_t step,
                               const FftBlock<T>& block) {
@@ -181,11 +190,34 @@ class FftPass {
     });
   }
 
+  // Transforms lines of 16 elements that follow each other. Returns whether it did.
+  bool short_lines(int64_t lines) const {
+    constexpr int64_t kLines = 64;
+    const auto sixteen = table_of<FftLoops<T>>().sixteen;
+    const FftLines<T> from = splits_ ? from_.reals() : from_;
+    const int width = from.form == FftForm::complex ? 2 : 1;
+    if (n_ != 16 || !sixteen || from.form == FftForm::half || to_.form == FftForm::real ||
+        from.stride != width || to_.stride != 2)
+      return false;
+    const auto plan = fft_plan<T>(n_);
+    parallel_for(0, divide_up(lines, kLines), 8, [&](int64_t first, int64_t last) {
+      std::vector<T*> in, out;
+      for (int64_t line = first * kLines; line < std::min(last * kLines, lines); line += kLines) {
+        const int64_t count = std::min(kLines, lines - line);
+        from.lines(line, count, in), to_.lines(line, count, out);
+        sixteen(count, width, to_.form == FftForm::half, in.data(), out.data(), plan->roots(),
+                inverse_, scale_);
+      }
+    });
+    return true;
+  }
+
   void long_lines(int64_t lines, int64_t rows, int64_t columns) const {
     const RootTable roots(length_), of_ends(splits_ || joins_ ? n_ : 1);
     const auto by_rows = fft_plan<T>(rows), by_columns = fft_plan<T>(columns);
     const bool half = from_.form == FftForm::half;
-    const std::vector<T*> inputs = from_.lines(0, lines), outputs = to_.lines(0, lines);
+    std::vector<T*> inputs, outputs;
+    from_.lines(0, lines, inputs), to_.lines(0, lines, outputs);
     const auto each = [&](int64_t first, int64_t last) {
       const Tensor matrix = fft_room<T>(2, length_),
                    spectrum = half ? fft_room<T>(2, n_ - (joins_ ? length_ - 1 : 0)) : Tensor();
@@ -230,8 +262,9 @@ class FftPass {
     each_block(
         plan, columns,
         [&](FftBlock<T>& block) {
-          load_lanes(lanes_of(from, line, columns, block), from.form, plan.length(),
-                     turned(block.z));
+          const FftLanes<T> lanes = lanes_of(from, line, columns, block);
+          block.in = rows_of(lanes, from.form, inverse_);
+          if (!block.in.re) load_lanes(lanes, from.form, plan.length(), turned(block.z));
         },
         [&](FftBlock<T>& block) {
           for (int64_t k = 0; k < plan.length(); ++k)
@@ -254,7 +287,8 @@ class FftPass {
         [&](FftBlock<T>& block) {
           const FftLines<T> from{matrix[0],        1,      matrix[1] - matrix[0],
                                  FftForm::complex, {rows}, {columns}};
-          load_lanes(lanes_of(from, block), from.form, columns, block.z);
+          find_lanes(from, block, block.from);
+          load_lanes(block.from, from.form, columns, block.z);
         },
         [&](FftBlock<T>& block) {
           FftLanes<T> lanes = lanes_of(to_, line, rows, block);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gradus/cpu/simd/fft_loops.h"
 #include "gradus/cpu/simd/lane_loops.h"
 #include "gradus/tensor/tensor.h"
 
@@ -35,9 +36,15 @@ struct FftLines {
     out.form = FftForm::complex, out.stride = 2 * stride, out.imaginary = stride;
     return out;
   }
-  // Where lines begin, `count` from the first one on.
-  std::vector<T*> lines(int64_t first, int64_t count) const {
-    std::vector<T*> out(static_cast<size_t>(count));
+  // pairs() of what this was.
+  FftLines reals() const {
+    FftLines out = *this;
+    out.form = FftForm::real, out.stride = stride / 2, out.imaginary = 1;
+    return out;
+  }
+  // Puts where lines begin, `count` from the first one on, into `out`.
+  void lines(int64_t first, int64_t count, std::vector<T*>& out) const {
+    out.resize(static_cast<size_t>(count));
     std::array<int64_t, kMaxDims> index{};
     T* at = data;
     for (size_t d = sizes.size(); d-- > 0; first /= sizes[d])
@@ -50,15 +57,14 @@ struct FftLines {
         at -= sizes[d] * strides[d], index[d] = 0;
       }
     }
-    return out;
   }
 };
 
 // Where the first elements of lanes lie, and how far apart a lane's elements are.
 template <class T>
 struct FftLanes {
-  std::vector<T*> first;
-  int64_t step, imaginary;
+  std::vector<T*> first = {};
+  int64_t step = 0, imaginary = 0;
 
   // Numbers side by side that are an element, or a part of one.
   int64_t width(FftForm form) const { return form != FftForm::real && imaginary == 1 ? 2 : 1; }
@@ -77,6 +83,19 @@ struct FftLanes {
     }
   }
 };
+
+// The lanes as rows of complex elements, with parts exchanged where `turned` says so: null unless
+// lanes are side by side, or a single one's elements.
+template <class T>
+FftRows<T> rows_of(const FftLanes<T>& lanes, FftForm form, bool turned) {
+  const size_t count = lanes.first.size();
+  if (lanes.width(form) != 2 || form == FftForm::half) return {};
+  bool side_by_side = (count == 1) == (lanes.step == 2);
+  for (size_t q = 1; q < count && side_by_side; ++q)
+    side_by_side = lanes.first[q] - lanes.first[q - 1] == 2;
+  T* const at = lanes.first[0];
+  return side_by_side ? FftRows<T>{at + turned, at + !turned, lanes.step, 2} : FftRows<T>{};
+}
 
 // Loads `count` elements of each lane, with no imaginary part where they are real.
 template <class T>

@@ -7,8 +7,6 @@
 #include <mutex>
 #include <numbers>
 
-#include "gradus/cpu/simd/fft_loops.h"
-
 namespace gradus::cpu {
 
 namespace {
@@ -104,13 +102,22 @@ void FftPlan<T>::plan_convolution() {
 }
 
 template <class T>
-void FftPlan<T>::run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& other) const {
+void FftPlan<T>::run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& other,
+                     const FftRows<T>& in, const FftRows<T>& out, T scale) const {
   const FftLoops<T>& loops = table_of<FftLoops<T>>();
   if (!convolution_) {
     int64_t side_by_side = lanes;
     for (const Stage& stage : stages_) {
-      loops.stage(stage.radix, stage.count, side_by_side, stage.twiddles.data(), stage.roots.data(),
-                  z.data(), other.data());
+      const bool last = stage.count == 1 && out.re;
+      FftRows<const T> from{z[0], z[1], side_by_side, 1};
+      if (side_by_side == lanes && in.re) from = {in.re, in.im, in.step, in.width};
+      FftRows<T> to{other[0], other[1], side_by_side, 1};
+      if (last) to = {out.re, out.im, side_by_side / lanes * out.step, out.width};
+      // Elements side by side are rows of `out`.
+      const int64_t rows = last && lanes > 1 ? side_by_side / lanes : 1;
+      for (int64_t row = 0; row < rows; ++row)
+        loops.stage(stage.radix, stage.count, side_by_side / rows, stage.twiddles.data(),
+                    stage.roots.data(), from.moved(row * lanes), to.moved(row * out.step), scale);
       std::swap(z, other);
       side_by_side *= stage.radix;
     }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "gradus/cpu/simd/fft_loops.h"
+
 namespace gradus::cpu {
 
 // (cos, sin) of -2 pi k / n, to the last digit.
@@ -21,9 +23,16 @@ class FftPlan {
   int64_t length() const { return n_; }
   // Elements of a lane that the arrays need room for: at least the length.
   int64_t room() const { return convolution_ ? convolution_->n_ : n_; }
+  // Whether there are stages, which may read and write other numbers than z.
+  bool has_stages() const { return !stages_.empty(); }
   // Transforms z[0] + i z[1] forward. Element j of lane q lies at j * lanes + q. `other` is work
-  // space of the same size. Returns in z where the results lie: there, or in `other`.
-  void run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& other) const;
+  // space of the same size. Returns in z where the results lie: there, or in `other`. Elements are
+  // the rows of `in` instead, and the results times `scale` those of `out`, where these are not
+  // null. Elements of a single lane follow each other there. REQUIRES: both null, or has_stages().
+  void run(int64_t lanes, std::array<T*, 2>& z, std::array<T*, 2>& other, const FftRows<T>& in = {},
+           const FftRows<T>& out = {}, T scale = 1) const;
+  // The roots of the first stage. REQUIRES: has_stages().
+  const T* roots() const { return stages_[0].roots.data(); }
   // (sin, -cos) of -pi k / n for k up to n / 2: for real lines of 2 n elements.
   const T* ends() const { return ends_.data(); }
 
