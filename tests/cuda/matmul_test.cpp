@@ -332,9 +332,14 @@ TEST_F(MatmulTest, WgmmaTakesManyTilesAndParts) {
     for (const OperandLayout b : kOperandLayouts) {
       check_product(kFloat, 2, 515, 387, 200, a, b, pick(0, 1), {"wgmma"});
       check_product(kFloat, 1, 130, 129, 3000, a, b, pick(0, 1), {"wgmma"});
-      // One step: two blocks a multiprocessor, and several tiles for each.
-      check_product(kFloat, 4, 1300, 900, pick(1, 64), a, b, pick(0, 1), {"wgmma"});
     }
+  // Of one step, with more tiles than there are blocks, and lines that TMA takes or does not take.
+  for (const OperandLayout layout : {OperandLayout::plain, OperandLayout::transposed})
+    for (const int64_t n : {900, 902, 903})
+      check_product(kFloat, 5, 1300, n, pick(1, 20), layout, OperandLayout::plain, pick(0, 1),
+                    {"wgmma"});
+  check_product(kFloat, 2, 515, 388, 64, OperandLayout::gappy, OperandLayout::transposed, true,
+                {"wgmma"});
 }
 
 TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {

@@ -6,9 +6,7 @@
 // a float shows. (Henry, Tang and Heinecke 2019, "Leveraging the bfloat16 artificial intelligence
 // datatype for higher-precision computations".) A stage of shared memory holds 64 terms of all
 // planes, so that each is loaded once for its products. Tensor cores truncate their sums; so they
-// add 64 terms at a time, least ones first, and ordinary additions add the sums of 64. Products of
-// one step are mostly writes. So two blocks share a multiprocessor: one multiplies while the other
-// writes.
+// add 64 terms at a time, least ones first, and ordinary additions add the sums of 64.
 // Cost. Six products: a sixth of the tensor cores' rate for bfloat16, at most. 12 bytes of planes
 // are written and read for each element of an operand.
 // Next. Warps that split a tile of floats in shared memory, in place of planes in global memory.
@@ -66,16 +64,11 @@ struct WgmmaSplitArgs {
   int of_a, of_b;  // planes from one batch to the next: 3, or 0 where all share them
 };
 
-// kSteps: the sums of a tile have many steps of kDepth terms, or one.
-template <bool kSteps>
 struct WgmmaSplitTile {
-  static constexpr int kBlocks = kSteps ? 1 : 2;  // that share a multiprocessor
-  static constexpr int kRows = 128, kCols = 128, kDepth = 64, kCluster = 2;
-  // Two warpgroups multiply. A third one copies steps ahead, where there are some.
-  static constexpr int kThreads = kSteps ? 384 : 256;
+  static constexpr int kRows = 128, kCols = 128, kDepth = 64, kThreads = 384, kCluster = 2;
   static constexpr int kPlanes = 3, kBoxes = 2;  // of 64 rows or columns, a plane
   static constexpr int kStageBytes = 2 * kPlanes * kBoxes * hopper::kBoxBytes;
-  static constexpr int kStages = kSteps ? 2 : 1;
+  static constexpr int kStages = 2;
   static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 256;
 };
 
@@ -91,13 +84,12 @@ __device__ inline float plain_product(const MatmulArgs<float>& args, int64_t bat
 
 using WgmmaSplitRun = void(WgmmaSplitArgs);
 
-template <bool kSteps, bool kAlongA, bool kAlongB>
-__global__ void __cluster_dims__(2, 1, 1)
-    __launch_bounds__(WgmmaSplitTile<kSteps>::kThreads, WgmmaSplitTile<kSteps>::kBlocks)
-        matmul_wgmma_split(const __grid_constant__ WgmmaSplitArgs args) {
+template <bool kAlongA, bool kAlongB>
+__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThreads, 1)
+    matmul_wgmma_split(const __grid_constant__ WgmmaSplitArgs args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
-  using Tile = WgmmaSplitTile<kSteps>;
+  using Tile = WgmmaSplitTile;
   constexpr int kStages = Tile::kStages, N = Tile::kCols;
   extern __shared__ char shared[];
   char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
@@ -127,50 +119,44 @@ __global__ void __cluster_dims__(2, 1, 1)
     return ::min(first_step(at) + args.steps, all_steps);
   };
 
-  // Asks for the planes of a step as soon as their stage is free.
-  const auto copy_step = [&](const WgmmaPlace& at, int step, int stage, int parity) {
-    wait_for(&empty[stage], parity ^ 1);
-    arrive_and_expect(&full[stage], Tile::kStageBytes);
-    char* const a = stages + stage * Tile::kStageBytes;
-    char* const b = a + Tile::kPlanes * Tile::kBoxes * kBoxBytes;
-    const int row = at.row * 256 + static_cast<int>(rank) * 128, k = step * Tile::kDepth;
-    const int column = at.column * N + static_cast<int>(rank) * 64;
-#pragma unroll
-    for (int plane = 0; plane < Tile::kPlanes; ++plane) {
-      const int batch = at.batch / args.parts, first = plane * Tile::kBoxes;
-      const int of_a = batch * args.of_a + plane, of_b = batch * args.of_b + plane;
-#pragma unroll
-      for (int i = 0; i < Tile::kBoxes; ++i) {
-        const int outer = row + 64 * i;
-        copy_box(a + (first + i) * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
-                 kAlongA ? k : outer, of_a);
-      }
-      copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, &full[stage],
-                      kAlongB ? column : k, kAlongB ? k : column, of_b, 0b11);
-    }
-  };
-
-  const int64_t first_tile = blockIdx.x / Tile::kCluster;
-  if (kSteps && group == 2) {
+  if (group == 2) {
     give_registers<40>();
     if (thread % 128 == 0) {
       int stage = 0, parity = 0;
-      for (int64_t tile = first_tile; tile < tiles; tile += clusters) {
+      for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
         const WgmmaPlace at(tile, tall, wide);
+        const int row = at.row * 256 + static_cast<int>(rank) * 128;
+        const int column = at.column * N + static_cast<int>(rank) * 64;
         for (int step = first_step(at); step < last_step(at); ++step) {
-          copy_step(at, step, stage, parity);
+          wait_for(&empty[stage], parity ^ 1);
+          arrive_and_expect(&full[stage], Tile::kStageBytes);
+          char* const a = stages + stage * Tile::kStageBytes;
+          char* const b = a + Tile::kPlanes * Tile::kBoxes * kBoxBytes;
+          const int k = step * Tile::kDepth;
+#pragma unroll
+          for (int plane = 0; plane < Tile::kPlanes; ++plane) {
+            const int batch = at.batch / args.parts, first = plane * Tile::kBoxes;
+            const int of_a = batch * args.of_a + plane, of_b = batch * args.of_b + plane;
+#pragma unroll
+            for (int i = 0; i < Tile::kBoxes; ++i) {
+              const int outer = row + 64 * i;
+              copy_box(a + (first + i) * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
+                       kAlongA ? k : outer, of_a);
+            }
+            copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, &full[stage],
+                            kAlongB ? column : k, kAlongB ? k : column, of_b, 0b11);
+          }
           if (++stage == kStages) stage = 0, parity ^= 1;
         }
       }
     }
   } else {
-    if constexpr (kSteps) take_registers<232>();
+    take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
     int stage = 0, parity = 0;
-    if (!kSteps && thread == 0) copy_step(WgmmaPlace(first_tile, tall, wide), 0, 0, 0);
-    for (int64_t tile = first_tile; tile < tiles; tile += clusters) {
+    for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
       const WgmmaPlace at(tile, tall, wide);
-      float sums[kSteps ? N / 2 : 1] = {}, step_sums[N / 2];
+      float sums[N / 2] = {}, step_sums[N / 2];
       for (int step = first_step(at); step < last_step(at); ++step) {
         wait_for(&full[stage], parity);
         const char* const from = stages + stage * Tile::kStageBytes;
@@ -178,44 +164,49 @@ __global__ void __cluster_dims__(2, 1, 1)
         const uint64_t b = describe(from + Tile::kPlanes * Tile::kBoxes * kBoxBytes);
         multiply_planes<N, kAlongA, kAlongB>(step_sums, a, Tile::kBoxes, b, Tile::kBoxes);
         if (thread % 128 < Tile::kCluster) arrive_at(&empty[stage], thread % 128);
-        if constexpr (kSteps) {
 #pragma unroll
-          for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
-        }
+        for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
         if (++stage == kStages) stage = 0, parity ^= 1;
       }
-      if (!kSteps && thread == 0 && tile + clusters < tiles)
-        copy_step(WgmmaPlace(tile + clusters, tall, wide), 0, 0, parity);
-      const auto sum = [&](int i) {
-        if constexpr (kSteps) return sums[i];
-        return step_sums[i];
-      };
       const int row =
           at.row * 256 + static_cast<int>(rank) * 128 + group * 64 + 16 * warp + lane / 4;
       const int column = at.column * N + lane % 4 * 2;
       float* const out = product.out + (int64_t{at.batch} * product.m + row) * product.n + column;
       const bool pairs = product.n % 2 == 0 && reinterpret_cast<uintptr_t>(product.out) % 8 == 0;
       bool finite = true;
+      // Few instructions count where there are few terms.
+      const bool whole = at.row * 256 + 256 <= product.m && at.column * N + N <= product.n;
+      if (whole && pairs && !product.bias) {
+        float zero = 0;  // or NaN
 #pragma unroll
-      for (int upper = 0; upper < 2; ++upper) {
-        if (row + 8 * upper >= product.m) continue;
-        float* const line = out + 8 * upper * product.n;
+        for (int i = 0; i < N / 2; i += 2) {
+          zero = fmaf(sums[i], 0, fmaf(sums[i + 1], 0, zero));
+          __stcs(reinterpret_cast<float2*>(out + i / 2 % 2 * 8 * product.n + i / 4 * 8),
+                 make_float2(sums[i], sums[i + 1]));
+        }
+        finite = zero == 0;
+      } else {
 #pragma unroll
-        for (int j = 0; j < N / 8; ++j) {
-          float first = sum(4 * j + 2 * upper), second = sum(4 * j + 2 * upper + 1);
-          const int left = static_cast<int>(product.n) - column - 8 * j;
-          if (left <= 0) continue;
-          finite &= isfinite(first) && (left < 2 || isfinite(second));
-          if (product.bias) {
-            const float* const bias = product.bias + (column + 8 * j) * product.bias_stride;
-            first += bias[0];
-            if (left > 1) second += bias[product.bias_stride];
-          }
-          if (pairs) {
-            *reinterpret_cast<float2*>(line + 8 * j) = make_float2(first, second);
-          } else {
-            line[8 * j] = first;
-            if (left > 1) line[8 * j + 1] = second;
+        for (int upper = 0; upper < 2; ++upper) {
+          if (row + 8 * upper >= product.m) continue;
+          float* const line = out + 8 * upper * product.n;
+#pragma unroll
+          for (int j = 0; j < N / 8; ++j) {
+            float first = sums[4 * j + 2 * upper], second = sums[4 * j + 2 * upper + 1];
+            const int left = static_cast<int>(product.n) - column - 8 * j;
+            if (left <= 0) continue;
+            finite &= isfinite(first) && (left < 2 || isfinite(second));
+            if (product.bias) {
+              const float* const bias = product.bias + (column + 8 * j) * product.bias_stride;
+              first += bias[0];
+              if (left > 1) second += bias[product.bias_stride];
+            }
+            if (pairs) {
+              *reinterpret_cast<float2*>(line + 8 * j) = make_float2(first, second);
+            } else {
+              line[8 * j] = first;
+              if (left > 1) line[8 * j + 1] = second;
+            }
           }
         }
       }

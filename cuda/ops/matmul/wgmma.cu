@@ -112,17 +112,9 @@ CUtensorMap make_planes(const PlanesSource& source, uint16_t* to) {
       {to, true, source.count, source.lines, 3 * source.batches, pitch, source.lines * pitch});
 }
 
-template <bool kSteps>
-void run_split(const WgmmaSplitArgs& args, int64_t tiles, int64_t multiprocessors) {
-  using Tile = WgmmaSplitTile<kSteps>;
-  constexpr WgmmaSplitRun* runs[2][2] = {
-      {matmul_wgmma_split<kSteps, false, false>, matmul_wgmma_split<kSteps, false, true>},
-      {matmul_wgmma_split<kSteps, true, false>, matmul_wgmma_split<kSteps, true, true>}};
-  launch_pdl(
-      runs[args.product.a.along_outer][args.product.b.along_outer],
-      {pairs_of_blocks(tiles, Tile::kBlocks * multiprocessors), Tile::kThreads, Tile::kSharedBytes},
-      args);
-}
+constexpr WgmmaSplitRun* kSplitRuns[2][2] = {
+    {matmul_wgmma_split<false, false>, matmul_wgmma_split<false, true>},
+    {matmul_wgmma_split<true, false>, matmul_wgmma_split<true, true>}};
 }  // namespace
 
 double wgmma_cost(const MatmulArgs<float>& args, int64_t batches, int64_t multiprocessors) {
@@ -151,12 +143,11 @@ void wgmma_matmul(const MatmulArgs<float>& args, int64_t batches, int64_t multip
   const int64_t outputs = args.m * args.n * batches;
   const Scratch partial(plan.parts > 1 ? static_cast<size_t>(outputs * plan.parts) * 4 : 0);
   if (plan.parts > 1) split.product.out = partial.as<float>(), split.product.bias = nullptr;
-  const int64_t tiles =
-      ceil_div(args.m, int64_t{256}) * ceil_div(args.n, int64_t{128}) * batches * plan.parts;
-  if (plan.parts * plan.steps == 1)
-    run_split<false>(split, tiles, multiprocessors);
-  else
-    run_split<true>(split, tiles, multiprocessors);
+  const int64_t tiles = ceil_div(args.m, int64_t{256}) * ceil_div(args.n, int64_t{128}) * batches;
+  launch_pdl(kSplitRuns[args.a.along_outer][args.b.along_outer],
+             {pairs_of_blocks(tiles * plan.parts, multiprocessors), WgmmaSplitTile::kThreads,
+              WgmmaSplitTile::kSharedBytes},
+             split);
   if (plan.parts == 1) return;
   MatmulArgs<float> sum = args;
   const int lane_bits = sum_lane_bits(plan.parts);

@@ -297,7 +297,7 @@ bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const T
   ChannelsLastArgs<BFloat16> of{};
   of.channels = counted(3 * pitch);
   of = channels_last_products(ConvolutionPass::wgrad, shape, of)[0];
-  if (!reaches(of.dim[0]) || !reaches(of.dim[1])) return false;
+  if (of.depth == 0 || !reaches(of.dim[0]) || !reaches(of.dim[1])) return false;
 
   // Seconds of an element of the planes, and of a multiply-add of the kernel by mma.sync.
   constexpr double kOfPlanes = 10 / 2e12, kOfOthers = 2 / 30e12;
