@@ -190,6 +190,12 @@ void householder(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
 template <class T>
 void eigh(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x, int64_t i) {
   const Batch<T> a(x[0]), values(x[1]);
+  int& failed = static_cast<int*>(x[2].data_ptr())[i];
+  if constexpr (std::is_same_v<T, float>)
+    if (a.rows <= kSmallFactors && small_eigh(a.rows, form.upper, a.at(i), values.at(i))) {
+      failed = 0;
+      return;
+    }
   const char* const job = form.vectors ? "V" : "N";
   const char* const uplo = form.upper ? "U" : "L";
   Integer info = 0, iasked = 0;
@@ -201,7 +207,7 @@ void eigh(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tenso
   const Integer lwork = length(work), liwork = length(iwork);
   lapack.syevd(job, uplo, &a.rows, a.at(i), &a.rows, values.at(i), work.data(), &lwork,
                iwork.data(), &liwork, &info, 1, 1);
-  static_cast<int*>(x[2].data_ptr())[i] = static_cast<int>(info);
+  failed = static_cast<int>(info);
 }
 
 template <class T>

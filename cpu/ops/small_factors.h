@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace gradus::cpu {
@@ -103,6 +104,93 @@ void small_householder(int64_t rows, int64_t columns, int64_t count, T* a, const
     at[0] = 1 - factor;
     std::fill(column, at, T(0));
   }
+}
+
+// Eigenvalues d of the symmetric tridiagonal matrix with diagonal d and neighbours e, by implicit
+// QR steps with Wilkinson's shift (Golub and Van Loan, "Matrix Computations", 8.3). The columns of
+// q are turned with it. Returns whether they were found.
+inline bool small_tridiagonal_eigh(int64_t n, double* d, double* e, double* q) {
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  for (int64_t last = n - 1, steps = 0; last > 0; ++steps) {
+    int64_t first = last;
+    while (first > 0 &&
+           std::abs(e[first - 1]) > kEpsilon * (std::abs(d[first - 1]) + std::abs(d[first])))
+      --first;
+    if (first == last) {
+      --last;
+      continue;
+    }
+    if (steps > 60 * n) return false;
+    const double half = (d[last - 1] - d[last]) / 2, end = e[last - 1];
+    const double root = std::sqrt(half * half + end * end);
+    double x = d[first] - (d[last] - end * end / (half + std::copysign(root, half))), z = e[first];
+    for (int64_t k = first; k < last; ++k) {
+      const double length = std::sqrt(x * x + z * z);
+      const double c = length > 0 ? x / length : 1, s = length > 0 ? z / length : 0;
+      if (k > first) e[k - 1] = length;
+      const double upper = d[k], lower = d[k + 1], beside = e[k];
+      d[k] = c * c * upper + 2 * c * s * beside + s * s * lower;
+      d[k + 1] = s * s * upper - 2 * c * s * beside + c * c * lower;
+      e[k] = x = c * s * (lower - upper) + (c * c - s * s) * beside;
+      if (k + 1 < last) z = s * e[k + 1], e[k + 1] *= c;
+      double *const one = q + k * n, *const two = one + n;
+      for (int64_t i = 0; i < n; ++i) {
+        const double held = one[i];
+        one[i] = c * held + s * two[i], two[i] = c * two[i] - s * held;
+      }
+    }
+  }
+  return true;
+}
+
+// As LAPACK's syevd of one triangle: eigenvalues in order, and eigenvectors in place of a. It
+// computes in double, in which squares of floats neither overflow nor vanish. Returns false, and
+// changes nothing, where an element is not finite.
+inline bool small_eigh(int64_t n, bool upper, float* a, float* values) {
+  double m[kSmallFactors * kSmallFactors], q[kSmallFactors * kSmallFactors] = {};
+  double d[kSmallFactors], e[kSmallFactors], v[kSmallFactors], w[kSmallFactors];
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = j; i < n; ++i) {
+      const float x = upper ? a[i * n + j] : a[j * n + i];
+      if (!std::isfinite(x)) return false;
+      m[j * n + i] = m[i * n + j] = static_cast<double>(x);
+    }
+  // Reflections make it tridiagonal: (I - v v' / half) m (I - v v' / half) for each column.
+  for (int64_t j = 0; j < n; ++j) q[j * n + j] = 1;
+  for (int64_t k = 0; k + 2 < n; ++k) {
+    double squares = 0, sum = 0;
+    for (int64_t i = k + 2; i < n; ++i) squares += m[k * n + i] * m[k * n + i];
+    if (squares == 0) continue;
+    const double head = m[k * n + k + 1],
+                 beta = -std::copysign(std::sqrt(head * head + squares), head);
+    const double half = beta * (beta - head);
+    for (int64_t i = k + 1; i < n; ++i) v[i] = m[k * n + i] - (i == k + 1 ? beta : 0);
+    for (int64_t i = k + 1; i < n; ++i) {
+      w[i] = 0;
+      for (int64_t j = k + 1; j < n; ++j) w[i] += m[i * n + j] * v[j];
+      w[i] /= half, sum += w[i] * v[i];
+    }
+    for (int64_t i = k + 1; i < n; ++i) w[i] -= sum / (2 * half) * v[i];
+    for (int64_t j = k + 1; j < n; ++j)
+      for (int64_t i = k + 1; i < n; ++i) m[j * n + i] -= v[i] * w[j] + w[i] * v[j];
+    m[k * n + k + 1] = beta;
+    for (int64_t i = 0; i < n; ++i) w[i] = 0;
+    for (int64_t j = k + 1; j < n; ++j)
+      for (int64_t i = 0; i < n; ++i) w[i] += q[j * n + i] * v[j];
+    for (int64_t j = k + 1; j < n; ++j)
+      for (int64_t i = 0; i < n; ++i) q[j * n + i] -= w[i] / half * v[j];
+  }
+  for (int64_t i = 0; i < n; ++i) d[i] = m[i * n + i], e[i] = i + 1 < n ? m[i * n + i + 1] : 0;
+  if (!small_tridiagonal_eigh(n, d, e, q)) return false;
+
+  int order[kSmallFactors];
+  std::iota(order, order + n, 0);
+  std::sort(order, order + n, [&](int i, int j) { return d[i] < d[j]; });
+  for (int64_t j = 0; j < n; ++j) {
+    values[j] = static_cast<float>(d[order[j]]);
+    for (int64_t i = 0; i < n; ++i) a[j * n + i] = static_cast<float>(q[order[j] * n + i]);
+  }
+  return true;
 }
 
 }  // namespace gradus::cpu
