@@ -143,9 +143,9 @@ inline bool small_tridiagonal_eigh(int64_t n, double* d, double* e, double* q) {
   return true;
 }
 
-// As LAPACK's syevd of one triangle: eigenvalues in order, and eigenvectors in place of a. It
-// computes in double, in which squares of floats neither overflow nor vanish. Returns false, and
-// changes nothing, where an element is not finite.
+// Does what LAPACK's syevd does with one triangle. Eigenvalues come in order, and eigenvectors
+// replace a. Squares of floats neither overflow nor vanish in double, in which it computes. Returns
+// false, and changes nothing, where an element is not finite.
 inline bool small_eigh(int64_t n, bool upper, float* a, float* values) {
   double m[kSmallFactors * kSmallFactors], q[kSmallFactors * kSmallFactors] = {};
   double d[kSmallFactors], e[kSmallFactors], v[kSmallFactors], w[kSmallFactors];
