@@ -307,6 +307,9 @@ bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const T
       weight_plan(of, taps, 64, {{128, 2, 2, 64, kWideSplit}, {64, 1, 2, 64, kNarrowSplit}});
   const int64_t of_input = shape.batch * pixels * pitch,
                 of_grad = shape.batch * outputs * grad_pitch;
+  // A sixteenth of the memory is what planes may take.
+  if (6 * (of_input + of_grad) > getDeviceProperties(current_device()).total_memory / 16)
+    return false;
   plan.time += static_cast<double>(of_input + of_grad) * kOfPlanes;
   if (!convolves_by_wgmma() && plan.time > static_cast<double>(out.numel()) * of.depth * kOfOthers)
     return false;
