@@ -4,8 +4,9 @@
 // Idea. A tile of few columns has little to reuse, so what counts is how a is read. A warp has
 // kWarpRows rows of a and all columns of b, and its lanes split the terms, 16 bytes each. Steps of
 // both operands lie in a ring of stages in shared memory, past the registers (cp.async), so that
-// copies of some steps are always under way. The lanes' sums are folded at the end.
-// Cost. kWarpRows + kCols loads of shared memory for kWarpRows * kCols * 4 multiply-adds.
+// copies of some steps are always under way. The lanes' sums are folded at the end. Each block
+// reads b from the L2 cache, which is too slow for blocks of few rows. Cost. kWarpRows + kCols
+// loads of shared memory for kWarpRows * kCols * 4 multiply-adds.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"
@@ -17,7 +18,7 @@ namespace gradus::cuda {
 
 template <int cols>
 struct NarrowShape {
-  static constexpr int kWarps = 8, kThreads = 32 * kWarps, kResident = 2;
+  static constexpr int kWarps = 16, kThreads = 32 * kWarps, kResident = 1;
   static constexpr int kWarpRows = 4, kRows = kWarps * kWarpRows, kCols = cols;
   static constexpr int kStep = 32 * 4, kStages = 4;
   static constexpr int kUnits = (kRows + kCols) * 32;  // of four terms, a stage

@@ -5,8 +5,8 @@
 // launch_pdl() (runtime/launch.h) queues starts as soon as the last block of its predecessor has
 // ended. Then it waits itself until the predecessor's writes can be read. CUDA calls this
 // programmatic dependent launch; its Programming Guide has a chapter on it.
-// A kernel can let the next one start sooner (cudaTriggerProgrammaticLaunchCompletion). But then
-// the next blocks crowd on the few multiprocessors that have room, and small products take longer.
+// A kernel can let the next one start sooner. But then the next blocks crowd on the multiprocessors
+// that have room, and products take longer where these are few.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,6 +18,14 @@ namespace gradus::cuda {
 __device__ inline void wait_for_earlier_kernels() {
 #if defined(GRADUS_SIMULATED) || __CUDA_ARCH__ >= 900  // before that, kernels start when it is time
   cudaGridDependencySynchronize();
+#endif
+}
+
+// Lets the blocks of the next kernel take their places once every block of this one has called.
+// They wait for its writes all the same.
+__device__ inline void let_next_kernel_start() {
+#if defined(GRADUS_SIMULATED) || __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 

@@ -9,6 +9,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_coalesced.cuh"
 #include "gradus/cuda/kernels/matmul_dot.cuh"
+#include "gradus/cuda/kernels/matmul_flat.cuh"
 #include "gradus/cuda/kernels/matmul_naive.cuh"
 #include "gradus/cuda/kernels/matmul_narrow.cuh"
 #include "gradus/cuda/kernels/matmul_register_1d.cuh"
@@ -87,9 +88,21 @@ constexpr Kernel<float> kNarrowOf = {.runs = matmul_narrow<S>,
                                      .threads = S::kThreads,
                                      .resident = 4 * S::kResident,
                                      .shared_bytes = S::kSharedBytes};
-constexpr std::array<Kernel<float>, 3> kNarrow = {
-    kNarrowOf<NarrowShape<4>>, kNarrowOf<NarrowShape<8>>, kNarrowOf<NarrowShape<12>>};
+constexpr std::array<Kernel<float>, 6> kNarrow = {
+    kNarrowOf<NarrowShape<2>>, kNarrowOf<NarrowShape<4>>,  kNarrowOf<NarrowShape<6>>,
+    kNarrowOf<NarrowShape<8>>, kNarrowOf<NarrowShape<10>>, kNarrowOf<NarrowShape<12>>};
 constexpr int64_t kNarrowTerms = 2048;  // at least, a part
+
+// The same of rows and their columns.
+template <class S>
+constexpr Kernel<float> kFlatOf = {.runs = matmul_flat<S>,
+                                   .rows = S::kRows,
+                                   .cols = S::kCols,
+                                   .threads = S::kThreads,
+                                   .resident = 4 * S::kResident};
+constexpr std::array<Kernel<float>, 3> kFlat = {kFlatOf<FlatShape<4>>, kFlatOf<FlatShape<8>>,
+                                                kFlatOf<FlatShape<12>>};
+constexpr int64_t kFlatTerms = 512;  // at least, a part
 
 // The kernels that "automatic" picks from for products that fill a tile.
 template <class T>
@@ -236,18 +249,26 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
   if (tiny || vector) return {kDot<T>, useful_parts(kDot<T>, args, batches, multiprocessors, 2048)};
 
   if constexpr (std::is_same_v<T, float>) {
-    // Where a comes from memory.
+    // Where the large operand comes from memory.
     const DeviceProperties& device = getDeviceProperties(current_device());
-    const auto along_memory = [](const MatmulOperand<float>& x) {
+    const auto from_memory = [&](int64_t outers) {
+      return outers * args.k * int64_t{sizeof(float)} > device.l2_bytes;
+    };
+    const auto plan_of = [&](const Kernel<float>& kernel, int64_t least_terms) {
+      return Plan<T>{kernel, useful_parts(kernel, args, batches, multiprocessors, least_terms)};
+    };
+    const auto along_terms = [](const MatmulOperand<float>& x) {
       return x.aligned && !x.along_outer;
     };
-    if (args.n <= kNarrow.back().cols && args.k >= kNarrowTerms &&
-        args.m * args.k * int64_t{sizeof(float)} > device.l2_bytes && along_memory(args.a) &&
-        along_memory(args.b)) {
-      const Kernel<float>& kernel = kNarrow[static_cast<size_t>(args.n - 1) / 4];
+    if (args.n <= kNarrow.back().cols && args.k >= kNarrowTerms && from_memory(args.m) &&
+        along_terms(args.a) && along_terms(args.b)) {
+      const Kernel<float>& kernel = kNarrow[static_cast<size_t>(args.n - 1) / 2];
       if (kernel.shared_bytes <= device.shared_per_block_optin)
-        return {kernel, useful_parts(kernel, args, batches, multiprocessors, kNarrowTerms)};
+        return plan_of(kernel, kNarrowTerms);
     }
+    if (args.m <= kFlat.back().rows && args.n % 4 == 0 && args.k >= kFlatTerms &&
+        from_memory(args.n) && args.b.aligned && args.b.along_outer)
+      return plan_of(kFlat[static_cast<size_t>(args.m - 1) / 4], kFlatTerms);
   }
 
   Plan<T> best = {};

@@ -114,7 +114,10 @@ TEST_F(HalfMatmulTest, WithoutTermsGivesTheBias) {
 TEST_F(HalfMatmulTest, WgmmaTakesTilesOfEveryWidthAndTheirTails) {
   if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
   cuda::set_matmul_kernel("wgmma");
-  const int64_t sizes[][3] = {{300, 200, 136}, {264, 72, 392}, {520, 1000, 512}, {8, 64, 8}};
+  // On 132 multiprocessors two batches of these take every row of kWgmmaTiles.
+  const int64_t sizes[][3] = {{8, 64, 8},       {300, 200, 136},  {264, 72, 392},
+                              {520, 1000, 512}, {392, 456, 1168}, {776, 456, 1168},
+                              {1160, 456, 1168}};
   for (const ScalarType dtype : kHalfTypes)
     for (const auto& [m, k, n] : sizes)
       for (const FactorLayout of_a : {FactorLayout::plain, FactorLayout::transposed})
@@ -157,7 +160,7 @@ TEST_F(HalfMatmulTest, WgmmaTakesSizesThatAreNoMultiplesOf8) {
     }
 }
 
-TEST_F(HalfMatmulTest, WgmmaSuitsLargeProductsOfOddSizes) {
+TEST_F(HalfMatmulTest, WgmmaSuitsSmallProductsAndLargeOnesOfOddSizes) {
   const auto suits = [](int64_t m, int64_t k, int64_t n) {
     const Tensor a = empty({1, m, k}, gpu(kHalf)), b = empty({1, n, k}, gpu(kHalf)).transpose(1, 2);
     return cuda::wgmma_suits(a, b, empty({1, m, n}, gpu(kHalf)), 132);
@@ -166,15 +169,28 @@ TEST_F(HalfMatmulTest, WgmmaSuitsLargeProductsOfOddSizes) {
   EXPECT_FALSE(suits(8192, 8, 1024));
   EXPECT_TRUE(suits(8192, 9, 1024));
   EXPECT_FALSE(suits(8192, 0, 1001));
-  EXPECT_FALSE(suits(256, 8, 1001));  // few tiles
-  EXPECT_FALSE(suits(20000, 8, 1));   // narrow ones
+  EXPECT_FALSE(suits(256, 513, 1001));  // few tiles and long sums
+  EXPECT_FALSE(suits(1024, 512, 1024));
+  EXPECT_FALSE(suits(20000, 8, 1));  // narrow ones
+  EXPECT_TRUE(suits(512, 512, 512));
+  EXPECT_TRUE(suits(256, 8, 1001));
 }
 
 TEST_F(HalfMatmulTest, WgmmaTilesFillTheDevice) {
-  EXPECT_EQ(cuda::wgmma_columns(8192, 50257, 1, 66), 256);
-  EXPECT_EQ(cuda::wgmma_columns(8192, 768, 1, 66), 192);  // 96 tiles of 256 would take two rounds
-  EXPECT_EQ(cuda::wgmma_columns(1024, 1024, 1, 66), 128);
-  EXPECT_EQ(cuda::wgmma_columns(8192, 8192, 1, 66), 256);
+  const auto width = [](int64_t m, int64_t k, int64_t n, int64_t batches = 1) {
+    return cuda::kWgmmaTiles[cuda::wgmma_tile(m, k, n, batches, 132)].width;
+  };
+  EXPECT_EQ(width(8192, 768, 50257), 256);
+  EXPECT_EQ(width(8192, 3072, 768), 192);  // 96 tiles of 256 would take two rounds
+  EXPECT_EQ(width(1280, 1024, 1280), 128);
+  EXPECT_EQ(width(8192, 8192, 8192), 256);
+  const auto height = [](int64_t size) {
+    return cuda::kWgmmaTiles[cuda::wgmma_tile(size, size, size, 1, 132)].height;
+  };
+  EXPECT_EQ(height(1280), 256);
+  EXPECT_EQ(height(1024), 128);
+  EXPECT_EQ(height(512), 64);
+  EXPECT_EQ(height(8), 64);
 }
 
 // One product, as for rows of one matrix: no batch has a launch or a slow kernel of its own.

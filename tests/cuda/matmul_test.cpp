@@ -214,6 +214,15 @@ TEST_F(MatmulTest, LargeOperandsTimesFewColumns) {
                   {"automatic"});
 }
 
+// The same of few rows, whose terms lie across memory.
+TEST_F(MatmulTest, FewRowsTimesLargeOperands) {
+  const int64_t k = kSimulated ? 523 : 2051, n = kSimulated ? 2064 : 8264;
+  for (const int64_t m :
+       kSimulated ? std::vector<int64_t>{5} : std::vector<int64_t>{1, 3, 4, 7, 10, 12, 13})
+    for (const OperandLayout of_a : {OperandLayout::plain, OperandLayout::transposed})
+      check_product(kFloat, 1, m, n, k, of_a, OperandLayout::plain, true, {"automatic"});
+}
+
 // Beside the product: by a kernel that adds them as it goes, or by a reduction.
 TEST_F(MatmulTest, SumsOfRowsComeWithTheProduct) {
   const auto layout = [] { return kOperandLayouts[pick(0, 3)]; };

@@ -137,7 +137,7 @@ class Scope {
 }  // namespace
 
 ProfilingBackend& ProfilingBackend::of(DeviceType type) {
-  static ProfilingBackend &cpu = *new ProfilingBackend(kCPU), &cuda = *new ProfilingBackend(kCUDA);
+  static ProfilingBackend &cpu = *new ProfilingBackend, &cuda = *new ProfilingBackend;
   return type == kCPU ? cpu : cuda;
 }
 

@@ -23,11 +23,10 @@ class ProfilingBackend final : public Backend {
 #include "gradus/tensor/table/backend.def"
 
  private:
-  explicit ProfilingBackend(DeviceType type) : type_(type) {}
+  ProfilingBackend() = default;
   static ProfilingBackend& of(DeviceType type);
   Backend& inner() const { return *inner_.load(std::memory_order_acquire); }
 
-  const DeviceType type_;
   std::atomic<Backend*> inner_{nullptr};
   Backend* exchanged_ = nullptr;  // what exchange_backend gave
 };

@@ -1,14 +1,14 @@
 // The rung wgmma of the matmul ladder: products of half types on Hopper.
 //
-// Idea. A block has three warpgroups. One thread of the first asks TMA for tiles of a and b, some
-// steps ahead, and TMA fills a ring of stages. The other warpgroups multiply 64 rows each straight
-// from shared memory. They never load. Two blocks of a cluster have the same columns: each copies
-// half of b's tile to both. Blocks stay and take tile after tile, so the first copies of the next
-// tile and the stores of the last one run beside products. (Shah et al., "FlashAttention-3", 2024,
-// and CUTLASS 3 call this warp specialisation.) Cost. Some 4.3 TFLOP/s and multiprocessor at the
-// limit of the tensor cores; a tile of 128 x 256 reads 32 KB a step of 64 terms from the L2 cache.
-// Results whose lines are no multiples of 16 bytes, which TMA does not take, leave through
-// registers. Next. Parts of sums where tiles are few.
+// Idea. A block has two or three warpgroups. One thread of the first asks TMA for tiles of a and b,
+// some steps ahead, and TMA fills a ring of stages. The other warpgroups multiply 64 rows each
+// straight from shared memory. They never load. The blocks of a cluster have the same columns: each
+// copies its share of b's tile to all. Blocks stay and take tile after tile, so the first copies of
+// the next tile and the stores of the last one run beside products. (Shah et al.,
+// "FlashAttention-3", 2024, and CUTLASS 3 call this warp specialisation.) Cost. Some 4.3 TFLOP/s
+// and multiprocessor at the limit of the tensor cores; a tile of 128 x 256 reads 32 KB a step of 64
+// terms from the L2 cache. Results whose lines are no multiples of 16 bytes, which TMA does not
+// take, leave through registers. Next. Parts of sums where tiles are few.
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/odd_lines.cuh"
@@ -27,26 +27,34 @@ struct WgmmaArgs {
   int m, n, k, batches;
 };
 
-template <int N>
+// The tile of a block, 64 rows for each of its warpgroups that multiply. The blocks of a cluster
+// lie one below the other.
+template <int groups, int columns, int blocks>
 struct WgmmaTile {
-  static constexpr int kRows = 128, kDepth = 64, kThreads = 384, kCluster = 2;
-  static constexpr int kBoxesA = kRows / 64, kBoxesB = N / 64;
+  static constexpr int kGroups = groups, kRows = 64 * kGroups, N = columns, kDepth = 64;
+  static constexpr int kThreads = 128 * (kGroups + 1), kCluster = blocks;
+  static constexpr int kHeight = kRows * kCluster;  // of the cluster
+  static constexpr int kBoxesA = kGroups, kBoxesB = N / 64;
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * hopper::kBoxBytes;
   static constexpr int kOutBytes = kBoxesA * kBoxesB * hopper::kBoxBytes;
-  static constexpr int kStages = (227 * 1024 - 2048 - kOutBytes) / kStageBytes;
+  // Small tiles are those of products that leave most of a GPU idle. The next kernel starts beside
+  // them, also where it has as large blocks.
+  static constexpr bool kLeavesRoom = kRows * N <= 64 * 64;
+  static constexpr int kMostBytes = (kLeavesRoom ? 113 : 227) * 1024;
+  static constexpr int kStages = (kMostBytes - 2048 - kOutBytes) / kStageBytes;
   // Boxes are aligned to 1024 bytes, which a block's shared memory need not be.
   static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + 1024 + 256;
 };
 
-// The place of a cluster's next tile: 256 rows and N columns. Eight tiles in a column, then the
-// next column, so that what the clusters read at a time stays in the L2 cache.
+// The place of a cluster's next tile. Eight tiles in a column, then the next column, so that what
+// the clusters read at a time stays in the L2 cache.
 struct WgmmaPlace {
   int row, column, batch;
-  __device__ WgmmaPlace(int64_t tile, int tall, int wide) {
+  __device__ WgmmaPlace(int tile, int tall, int wide) {
     constexpr int kGroup = 8;
-    const int64_t each = int64_t{tall} * wide;
-    batch = static_cast<int>(tile / each);
-    const int of_batch = static_cast<int>(tile % each);
+    const int each = tall * wide;
+    batch = tile / each;
+    const int of_batch = tile - batch * each;
     const int group = of_batch / (kGroup * wide), first = group * kGroup;
     const int high = ::min(kGroup, tall - first), rest = of_batch - first * wide;
     row = first + rest % high, column = rest / high;
@@ -56,13 +64,12 @@ struct WgmmaPlace {
 template <class T>
 using WgmmaRun = void(WgmmaArgs<T>);
 
-template <class T, int N, bool kAlongA, bool kAlongB>
-__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThreads, 1)
+template <class T, class Tile, bool kAlongA, bool kAlongB>
+__global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::kThreads, 1)
     matmul_wgmma(const __grid_constant__ WgmmaArgs<T> args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
-  using Tile = WgmmaTile<N>;
-  constexpr int kStages = Tile::kStages;
+  constexpr int kStages = Tile::kStages, kCluster = Tile::kCluster, N = Tile::N;
   extern __shared__ char shared[];
   char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
   char* const results = stages + kStages * Tile::kStageBytes;
@@ -70,29 +77,34 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThrea
   uint64_t* const empty = full + kStages;
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
-  const unsigned rank = block_in_cluster();
+  const int rank = static_cast<int>(block_in_cluster());
   if (thread == 0) {
+    prefetch_map(&args.a), prefetch_map(&args.b);
+    if (!args.lines) prefetch_map(&args.out);
     for (int i = 0; i < kStages; ++i) {
       init_barrier(&full[i], 1);
-      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
+      init_barrier(&empty[i], Tile::kGroups * kCluster);  // the warpgroups that multiply
     }
     publish_barriers();
   }
-  sync_cluster();
+  kCluster > 1 ? sync_cluster() : __syncthreads();
+  if constexpr (Tile::kLeavesRoom) let_next_kernel_start();
   wait_for_earlier_kernels();
 
-  const int tall = (args.m + 255) / 256, wide = (args.n + N - 1) / N;
-  const int64_t tiles = int64_t{tall} * wide * args.batches;
-  const int64_t clusters = gridDim.x / Tile::kCluster;
+  const int tall = (args.m + Tile::kHeight - 1) / Tile::kHeight;
+  const int wide = (args.n + N - 1) / N;
+  const int tiles = tall * wide * args.batches;
+  const int clusters = static_cast<int>(gridDim.x) / kCluster;
+  const int first = static_cast<int>(blockIdx.x) / kCluster;
   const int steps = (args.k + Tile::kDepth - 1) / Tile::kDepth;
 
   if (group == 0) {
-    give_registers<40>();
+    if constexpr (Tile::kGroups > 1) give_registers<40>();
     if (thread == 0) {
       int stage = 0, parity = 0;
-      for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+      for (int tile = first; tile < tiles; tile += clusters) {
         const WgmmaPlace at(tile, tall, wide);
-        const int row = at.row * 256 + static_cast<int>(rank) * 128, column = at.column * N;
+        const int row = at.row * Tile::kHeight + rank * Tile::kRows, column = at.column * N;
         for (int step = 0; step < steps; ++step) {
           wait_for(&empty[stage], parity ^ 1);
           arrive_and_expect(&full[stage], Tile::kStageBytes);
@@ -107,25 +119,28 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThrea
           }
 #pragma unroll
           for (int i = 0; i < Tile::kBoxesB; ++i) {
-            if (i % Tile::kCluster != static_cast<int>(rank)) continue;
-            const int outer = column + 64 * i;
-            copy_box_to_all(b + i * kBoxBytes, args.b, &full[stage], kAlongB ? outer : k,
-                            kAlongB ? k : outer, at.batch, 0b11);
+            if (i % kCluster != rank) continue;
+            const int outer = column + 64 * i, x = kAlongB ? outer : k, y = kAlongB ? k : outer;
+            char* const to = b + i * kBoxBytes;
+            if constexpr (kCluster > 1)
+              copy_box_to_all(to, args.b, &full[stage], x, y, at.batch, (1 << kCluster) - 1);
+            else
+              copy_box(to, args.b, &full[stage], x, y, at.batch);
           }
           if (++stage == kStages) stage = 0, parity ^= 1;
         }
       }
     }
   } else {
-    take_registers<232>();
+    if constexpr (Tile::kGroups > 1) take_registers<232>();
     const int part = group - 1, lane = thread % 32, warp = thread % 128 / 32;
     char* const result = results + part * Tile::kBoxesB * kBoxBytes;
     int stage = 0, parity = 0;
-    for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+    for (int tile = first; tile < tiles; tile += clusters) {
       const WgmmaPlace at(tile, tall, wide);
       float sums[N / 2];  // of the lane
       const auto release = [&](int which) {
-        if (thread % 128 < Tile::kCluster) arrive_at(&empty[which], thread % 128);
+        if (thread % 128 < kCluster) arrive_at(&empty[which], thread % 128);
       };
       for (int step = 0; step < steps; ++step) {
         wait_for(&full[stage], parity);
@@ -169,7 +184,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThrea
                        both_halves<T>(sums[4 * j + 4], sums[4 * j + 5]),
                        both_halves<T>(sums[4 * j + 6], sums[4 * j + 7]));
       }
-      const int row = at.row * 256 + static_cast<int>(rank) * 128 + part * 64;
+      const int row = at.row * Tile::kHeight + rank * Tile::kRows + part * 64;
       if (args.lines) {  // a warp stores the lines that it has written
         __syncwarp();
         for (int i = 16 * warp; i < 16 * warp + 16 && row + i < args.m; ++i) {
@@ -194,7 +209,8 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThrea
     }
     if (thread % 128 == 0) wait_for_stores();
   }
-  sync_cluster();  // no block ends while another one may still arrive at its barriers
+  if constexpr (kCluster > 1)
+    sync_cluster();  // no block ends while another one may still arrive at its barriers
 #endif
 }
 

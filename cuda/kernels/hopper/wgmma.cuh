@@ -78,6 +78,10 @@ __device__ void take_registers() {
 }
 
 // --- Copies of boxes of a tensor of three dimensions, whose first coordinate is x
+// Brings the tensor's description near, for which the first copy would wait.
+__device__ inline void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 __device__ inline void copy_box(void* to, const CUtensorMap& from, uint64_t* barrier, int x, int y,
                                 int z) {
   asm volatile(

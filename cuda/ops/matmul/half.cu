@@ -63,14 +63,31 @@ Tensor in_one_batch(const Tensor& x) {
 }
 }  // namespace
 
+size_t wgmma_tile(int64_t m, int64_t k, int64_t n, int64_t batches, int64_t multiprocessors) {
+  const auto time = [&](const WgmmaTileCost& tile) {
+    const int64_t tiles =
+        (m + tile.height - 1) / tile.height * ((n + tile.width - 1) / tile.width) * batches;
+    const int64_t clusters = std::max<int64_t>(1, multiprocessors / tile.blocks);
+    return (tiles + clusters - 1) / clusters * ((k + 63) / 64) * tile.step + tile.start;
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < kWgmmaTiles.size(); ++i)
+    if (time(kWgmmaTiles[i]) < time(kWgmmaTiles[best])) best = i;
+  return best;
+}
+
 bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t multiprocessors) {
   const auto is_odd = [](const Tensor& x) {
     return x.sizes()[x.strides()[2] == 1 ? 2 : 1] % 8 != 0;
   };
-  const int64_t m = out.sizes()[1], n = out.sizes()[2];
-  const int64_t tiles = (m + 255) / 256 * ((n + 255) / 256) * out.sizes()[0];
-  return (is_odd(a) || is_odd(b) || is_odd(out)) && a.sizes()[2] > 0 && std::min(m, n) >= 128 &&
-         tiles >= multiprocessors / 2;
+  const int64_t m = out.sizes()[1], n = out.sizes()[2], k = a.sizes()[2], batches = out.sizes()[0];
+  if (k == 0 || std::min(m, n) < 128) return false;
+  const auto tiles = [&](int64_t size) {
+    return (m + size - 1) / size * ((n + size - 1) / size) * batches;
+  };
+  constexpr int64_t kShort = 512;
+  if (tiles(64) <= multiprocessors && k <= kShort) return true;
+  return (is_odd(a) || is_odd(b) || is_odd(out)) && tiles(256) >= multiprocessors / 2;
 }
 
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {

@@ -54,9 +54,9 @@ CUtensorMap boxes_of(const BoxedMatrices& of) {
       "matmul", "set_matmul_kernel(\"tensor_cores\")");
 }
 
-// Blocks come in pairs.
-dim3 pairs_of_blocks(int64_t tiles, int64_t multiprocessors) {
-  return dim3(static_cast<unsigned>(2 * std::min(tiles, multiprocessors / 2)));
+// Blocks come in clusters, which take tile after tile.
+dim3 clusters_of(int64_t blocks, int64_t tiles, int64_t multiprocessors) {
+  return dim3(static_cast<unsigned>(blocks * std::min(tiles, multiprocessors / blocks)));
 }
 
 // --- float32
@@ -145,7 +145,7 @@ void wgmma_matmul(const MatmulArgs<float>& args, int64_t batches, int64_t multip
   if (plan.parts > 1) split.product.out = partial.as<float>(), split.product.bias = nullptr;
   const int64_t tiles = ceil_div(args.m, int64_t{256}) * ceil_div(args.n, int64_t{128}) * batches;
   launch_pdl(kSplitRuns[args.a.along_outer][args.b.along_outer],
-             {pairs_of_blocks(tiles * plan.parts, multiprocessors), WgmmaSplitTile::kThreads,
+             {clusters_of(2, tiles * plan.parts, multiprocessors), WgmmaSplitTile::kThreads,
               WgmmaSplitTile::kSharedBytes},
              split);
   if (plan.parts == 1) return;
@@ -181,17 +181,18 @@ bool boxed(const Tensor& x, int outer, int depth, BoxedMatrices& to, bool& along
          std::max(to.width, to.lines) < kMostCoordinate;
 }
 
-template <class T, int N>
+template <class T, size_t kTile>
 void run_half(const WgmmaArgs<T>& args, bool along_a, bool along_b) {
-  using Tile = WgmmaTile<N>;
+  constexpr WgmmaTileCost of = kWgmmaTiles[kTile];
+  using Tile = WgmmaTile<of.height / of.blocks / 64, of.width, of.blocks>;
   constexpr WgmmaRun<T>* runs[2][2] = {
-      {matmul_wgmma<T, N, false, false>, matmul_wgmma<T, N, false, true>},
-      {matmul_wgmma<T, N, true, false>, matmul_wgmma<T, N, true, true>}};
-  const int64_t tiles = ceil_div(int64_t{args.m}, int64_t{256}) *
-                        ceil_div(int64_t{args.n}, int64_t{N}) * args.batches;
+      {matmul_wgmma<T, Tile, false, false>, matmul_wgmma<T, Tile, false, true>},
+      {matmul_wgmma<T, Tile, true, false>, matmul_wgmma<T, Tile, true, true>}};
+  const int64_t tiles = ceil_div(int64_t{args.m}, int64_t{of.height}) *
+                        ceil_div(int64_t{args.n}, int64_t{of.width}) * args.batches;
+  const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
   launch_pdl(runs[along_a][along_b],
-             {pairs_of_blocks(tiles, getDeviceProperties(current_device()).multiprocessors),
-              Tile::kThreads, Tile::kSharedBytes},
+             {clusters_of(of.blocks, tiles, multiprocessors), Tile::kThreads, Tile::kSharedBytes},
              args);
 }
 }  // namespace
@@ -199,26 +200,29 @@ void run_half(const WgmmaArgs<T>& args, bool along_a, bool along_b) {
 bool wgmma_matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   BoxedMatrices left, right, result;
   bool along_a, along_b, along_out;
+  const int64_t m = a.sizes()[1], k = a.sizes()[2], n = b.sizes()[2], batches = a.sizes()[0];
+  const int64_t small_tiles = ceil_div(m, int64_t{64}) * ceil_div(n, int64_t{64}) * batches;
   if (!has_wgmma() || out.scalar_type() != a.scalar_type() || !boxed(a, 1, 2, left, along_a) ||
-      !boxed(b, 2, 1, right, along_b) ||
+      !boxed(b, 2, 1, right, along_b) || small_tiles > kMostCoordinate ||
       (bias.defined() && bias.numel() > 1 && bias.strides()[0] != 1))
     return false;
   const bool boxes = boxed(out, 1, 2, result, along_out) && !along_out;
+  const size_t tile =
+      wgmma_tile(m, k, n, batches, getDeviceProperties(current_device()).multiprocessors);
   const auto run = [&]<class T>(TypeTag<T>) {
     const WgmmaArgs<T> args = {boxes_of(left),
                                boxes_of(right),
                                boxes ? boxes_of(result) : CUtensorMap{},
                                boxes ? nullptr : out.data_ptr<T>(),
                                bias.defined() ? bias.data_ptr<T>() : nullptr,
-                               static_cast<int>(a.sizes()[1]),
-                               static_cast<int>(b.sizes()[2]),
-                               static_cast<int>(a.sizes()[2]),
-                               static_cast<int>(a.sizes()[0])};
-    const int64_t clusters = getDeviceProperties(current_device()).multiprocessors / 2;
-    const int columns = wgmma_columns(args.m, args.n, args.batches, clusters);
-    columns == 256   ? run_half<T, 256>(args, along_a, along_b)
-    : columns == 192 ? run_half<T, 192>(args, along_a, along_b)
-                     : run_half<T, 128>(args, along_a, along_b);
+                               static_cast<int>(m),
+                               static_cast<int>(n),
+                               static_cast<int>(k),
+                               static_cast<int>(batches)};
+    [&]<size_t... i>(std::index_sequence<i...>) {
+      ((i == tile ? run_half<T, i>(args, along_a, along_b) : void()), ...);
+    }
+    (std::make_index_sequence<kWgmmaTiles.size()>());
   };
   a.scalar_type() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
   return true;

@@ -1,6 +1,8 @@
 // The rung wgmma of the matmul ladder as the host sees it: products on Hopper.
 #pragma once
 
+#include <array>
+
 #include "gradus/cuda/kernels/matmul.h"
 #include "gradus/tensor/tensor.h"
 
@@ -19,23 +21,24 @@ double wgmma_cost(const MatmulArgs<float>& args, int64_t batches, int64_t multip
 // Errors: OutOfMemoryError for the planes of the operands, 6 bytes an element.
 void wgmma_matmul(const MatmulArgs<float>& args, int64_t batches, int64_t multiprocessors);
 
-// The columns of the tiles of 256 rows, of which each of `clusters` makes one at a time, that give
-// products (m, n) the soonest. Narrow tiles read more for each output.
-inline int wgmma_columns(int64_t m, int64_t n, int64_t batches, int64_t clusters) {
-  constexpr int64_t kReads = 48;  // columns in whose time a tile's rows are read
-  const auto time = [&](int64_t width) {
-    const int64_t tiles = (m + 255) / 256 * ((n + width - 1) / width) * batches;
-    return (tiles + clusters - 1) / clusters * (width + kReads);
-  };
-  int best = 256;
-  for (const int width : {192, 128})
-    if (time(width) < time(best)) best = width;
-  return best;
-}
+// The tiles that a cluster of blocks makes of a product of half types, one at a time.
+struct WgmmaTileCost {
+  int height, width, blocks;
+  int step, start;  // the times of 64 terms and of all else, in units of 2 ns on an H200
+};
+inline constexpr std::array<WgmmaTileCost, 5> kWgmmaTiles = {{{256, 256, 2, 304, 1900},
+                                                              {256, 192, 2, 240, 1900},
+                                                              {256, 128, 2, 176, 1900},
+                                                              {128, 128, 2, 118, 1450},
+                                                              {64, 64, 1, 98, 1200}}};
 
-// Whether a product fills this many multiprocessors with tiles, and has a contiguous dimension that
-// is no multiple of 16 bytes: cuBLAS has slow kernels for these. Operands are as those of
-// wgmma_matmul_half.
+// The place in kWgmmaTiles of those that give products (m, k)(k, n) the soonest. Small tiles read
+// more for each output.
+size_t wgmma_tile(int64_t m, int64_t k, int64_t n, int64_t batches, int64_t multiprocessors);
+
+// Whether wgmma_matmul_half beats cuBLAS. A few small tiles with short sums are done sooner. Where
+// a product fills this many multiprocessors with tiles, and has a contiguous dimension that is no
+// multiple of 16 bytes, cuBLAS has slow kernels. Operands are as those of wgmma_matmul_half.
 bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t multiprocessors);
 
 // out (B, M, N) = a (B, M, K) * b (B, K, N) + bias (N), all of one half type. Returns false and
