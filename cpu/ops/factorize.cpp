@@ -8,6 +8,7 @@
 #include "gradus/cpu/openblas.h"
 #include "gradus/cpu/ops/small_factors.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/tensor/base/called.h"
 #include "gradus/tensor/base/error.h"
 
 #ifdef GRADUS_BLAS
@@ -55,30 +56,30 @@ struct Lapack<std::complex<T>> {
 };
 
 template <class F>
-void find(Factorization op, F& function, const std::string& name) {
+void find(F& function, const std::string& name) {
   function = reinterpret_cast<F>(openblas_function(name.c_str()));
   check<NotImplementedError>(
-      function, name_of(op), ": the CPU needs ", name,
-      " of LAPACK, which is a part of OpenBLAS; install libopenblas-dev, and configure with "
-      "-DGRADUS_BLAS=AUTO where the library was built without it");
+      function, Called::name(), ": the CPU needs LAPACK, which is a part of OpenBLAS (", name,
+      " was not found); install libopenblas-dev, and configure with -DGRADUS_BLAS=AUTO where the "
+      "library was built without it");
 }
 
-// Errors: NotImplementedError, which names op, where one is missing.
+// Errors: NotImplementedError where one is missing.
 template <class T>
-const Lapack<T>& lapack(Factorization op) {
-  static const Lapack<T> found = [op] {
+const Lapack<T>& lapack() {
+  static const Lapack<T> found = [] {
     const auto name = [](const char* rest) {
       constexpr bool is_real = std::is_floating_point_v<T>;
       constexpr bool is_double = sizeof(T) == (is_real ? sizeof(double) : 2 * sizeof(double));
       return (is_real ? is_double ? "d" : "s" : is_double ? "z" : "c") + std::string(rest);
     };
     Lapack<T> out;
-    find(op, out.geev, name("geev_"));
+    find(out.geev, name("geev_"));
     if constexpr (std::is_floating_point_v<T>) {
-      find(op, out.potrf, name("potrf_")), find(op, out.getrf, name("getrf_"));
-      find(op, out.getrs, name("getrs_")), find(op, out.trsm, name("trsm_"));
-      find(op, out.geqrf, name("geqrf_")), find(op, out.orgqr, name("orgqr_"));
-      find(op, out.syevd, name("syevd_")), find(op, out.gesdd, name("gesdd_"));
+      find(out.potrf, name("potrf_")), find(out.getrf, name("getrf_"));
+      find(out.getrs, name("getrs_")), find(out.trsm, name("trsm_"));
+      find(out.geqrf, name("geqrf_")), find(out.orgqr, name("orgqr_"));
+      find(out.syevd, name("syevd_")), find(out.gesdd, name("gesdd_"));
     }
     return out;
   }();
@@ -313,7 +314,7 @@ void factorize_one(Factorization op, const FactorizationForm& form, ArrayRef<Ten
 // OpenBLAS divides each one among its own.
 template <class T>
 void factorize_all(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x) {
-  const Lapack<T>& functions = lapack<T>(op);
+  const Lapack<T>& functions = lapack<T>();
   const int64_t batch = x[0].size(0), rows = x[0].size(2), columns = x[0].size(1);
   constexpr int64_t kLarge = 128;
   if (batch < thread_count() && std::min(rows, columns) >= kLarge) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gradus/tensor/base/called.h"
+
 namespace gradus::raw {
 
 namespace {
@@ -48,6 +50,7 @@ Tensor new_identity(const Tensor& like, int64_t rows, int64_t columns) {
 }
 
 void factorize(Factorization op, const FactorizationForm& form, const Tensors& tensors) {
+  const Called called(name_of(op));
   backend(tensors[0]).factorize(op, form, tensors);
 }
 

@@ -15,7 +15,7 @@ Tensor cholesky_gradient(const Tensor& grad, const Tensor& factor, bool upper) {
   return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, inner, false, false), true);
 }
 
-TensorPair cholesky_ex(const char* op, const Tensor& self, bool upper) {
+TensorPair cholesky_ex(const Called& op, const Tensor& self, bool upper) {
   const raw::Cholesky out = raw::cholesky(matrices::checked_square(op, self), upper);
   if (recording(self))
     record("LinalgCholeskyExBackward0", out.factor, {self}, {out.factor},
@@ -25,7 +25,7 @@ TensorPair cholesky_ex(const char* op, const Tensor& self, bool upper) {
   return {out.factor, out.info};
 }
 
-Tensor cholesky_checked(const char* op, const Tensor& self, bool upper) {
+Tensor cholesky_checked(const Called& op, const Tensor& self, bool upper) {
   const auto [factor, info] = cholesky_ex(op, self, upper);
   matrices::check_info(op, info, matrices::not_positive_definite);
   return factor;
@@ -47,14 +47,16 @@ TensorPair linalg_cholesky_ex(const Tensor& self, bool upper, bool check_errors)
 }
 
 Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
-  matrices::checked("cholesky_solve", self, "b");
-  matrices::checked_square("cholesky_solve", input2, "input2");
+  const Called op("cholesky_solve");
+  matrices::checked(op, self, "b");
+  matrices::checked_square(op, input2, "input2");
   const Tensor l = upper ? input2.mT() : input2;
   return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, self, false), true);
 }
 
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
-  matrices::checked_square("cholesky_inverse", self);
+  const Called op("cholesky_inverse");
+  matrices::checked_square(op, self);
   return cholesky_solve(matrices::identity_like(self), self, upper);
 }
 

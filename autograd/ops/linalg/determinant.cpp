@@ -41,7 +41,7 @@ Tensor det_gradient(const Tensor& grad, const Tensor& a) {
   return scale * std::get<0>(linalg_inv_ex(near)).mT();
 }
 
-TensorPair signed_logarithm(const char* op, const Tensor& a) {
+TensorPair signed_logarithm(const Called& op, const Tensor& a) {
   const raw::Lu factors = raw::lu(matrices::checked_square(op, a));
   const Tensor diagonal = diagonal_of(factors);
   const Tensor sign =
@@ -58,8 +58,9 @@ TensorPair signed_logarithm(const char* op, const Tensor& a) {
 }  // namespace
 
 Tensor linalg_det(const Tensor& A) {
+  const Called op("linalg.det");
   const Tensor out = without_graph([&] {
-    const raw::Lu factors = raw::lu(matrices::checked_square("linalg.det", A));
+    const raw::Lu factors = raw::lu(matrices::checked_square(op, A));
     return diagonal_of(factors).prod(-1) * sign_of_exchanges(factors);
   });
   if (recording(A))
@@ -67,10 +68,13 @@ Tensor linalg_det(const Tensor& A) {
            [](Node& n, const Tensor& grad) { return Tensors{det_gradient(grad, n.saved(0))}; });
   return out;
 }
-Tensor det(const Tensor& self) { return linalg_det(self); }
+Tensor det(const Tensor& self) {
+  const Called op("det");
+  return linalg_det(self);
+}
 
 TensorPair linalg_slogdet(const Tensor& A) { return signed_logarithm("linalg.slogdet", A); }
-TensorPair slogdet(const Tensor& self) { return signed_logarithm("linalg.slogdet", self); }
+TensorPair slogdet(const Tensor& self) { return signed_logarithm("slogdet", self); }
 
 Tensor logdet(const Tensor& self) {
   const auto [sign, size] = signed_logarithm("logdet", self);

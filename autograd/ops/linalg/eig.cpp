@@ -62,7 +62,7 @@ TensorPair unpacked(const raw::Eig& packed) {
 }
 
 // The vectors where they are asked for, or where a gradient needs them.
-TensorPair decompose_general(const char* op, const Tensor& self, bool vectors) {
+TensorPair decompose_general(const Called& op, const Tensor& self, bool vectors) {
   if (self.operand(op, "A").is_complex())
     matrices::check_square(op, self);
   else

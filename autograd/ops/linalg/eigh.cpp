@@ -24,7 +24,7 @@ struct Symmetric {
   Tensor values, vectors;
 };
 // The vectors where they are asked for, or where a gradient needs them.
-Symmetric decompose(const char* op, const Tensor& self, std::string_view uplo, bool vectors) {
+Symmetric decompose(const Called& op, const Tensor& self, std::string_view uplo, bool vectors) {
   matrices::checked_square(op, self);
   check(uplo == "L" || uplo == "U" || uplo == "l" || uplo == "u", op,
         ": Expected UPLO argument to be 'L' or 'U', but got ", uplo);

@@ -75,7 +75,7 @@ Tensor lu_gradient(const Tensor& grad, const Tensor& lu, const Tensor& pivots) {
   return permutation(pivots, m, options_of(lu)).matmul(out);
 }
 
-TensorTriple lu_factors(const char* op, const Tensor& A, bool pivot) {
+TensorTriple lu_factors(const Called& op, const Tensor& A, bool pivot) {
   const raw::Lu out = raw::lu(matrices::checked(op, A));
   matrices::check_pivot(op, pivot);
   if (recording(A))
@@ -151,7 +151,7 @@ TensorTriple lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpa
 
 Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left,
                        bool adjoint) {
-  constexpr const char* op = "linalg.lu_solve";
+  const Called op("linalg.lu_solve");
   matrices::checked_square(op, LU, "LU");
   check_pivots(op, LU, pivots);
   matrices::check_alike(op, LU, "LU", matrices::checked(op, B, "B"), "B");
@@ -163,6 +163,7 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   return solve_by_lu(lu, places.squeeze(-1), b, adjoint);
 }
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots) {
+  const Called op("lu_solve");
   return linalg_lu_solve(LU_data, LU_pivots, self, true, false);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/called.h"
 #include "gradus/tensor/raw/factorize.h"
 
 namespace gradus::matrices {

@@ -58,8 +58,9 @@ Tensor exp_value(const Tensor& a) {
 // Higham 2008, Functions of matrices, 10.6: the gradient is the upper right block of the
 // exponential of [[A^T, g], [0, A^T]].
 Tensor linalg_matrix_exp(const Tensor& self) {
-  return one_node("LinalgMatrixExpBackward0", matrices::checked_square("linalg.matrix_exp", self),
-                  exp_value, [](const Tensor& grad, const Tensor& a) {
+  const Called op("linalg.matrix_exp");
+  return one_node("LinalgMatrixExpBackward0", matrices::checked_square(op, self), exp_value,
+                  [](const Tensor& grad, const Tensor& a) {
                     const int64_t n = a.size(-1);
                     const Tensor turned = a.mT();
                     const Tensor block =
@@ -67,6 +68,9 @@ Tensor linalg_matrix_exp(const Tensor& self) {
                     return linalg_matrix_exp(block).narrow(-2, 0, n).narrow(-1, n, n);
                   });
 }
-Tensor matrix_exp(const Tensor& self) { return linalg_matrix_exp(self); }
+Tensor matrix_exp(const Tensor& self) {
+  const Called op("matrix_exp");
+  return linalg_matrix_exp(self);
+}
 
 }  // namespace gradus

@@ -69,7 +69,7 @@ Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& p) {
          right.matmul(p).matmul(a);
 }
 
-Tensor pinv_named(const char* op, const Tensor& a, const std::optional<Tensor>& atol,
+Tensor pinv_named(const Called& op, const Tensor& a, const std::optional<Tensor>& atol,
                   const std::optional<Tensor>& rtol, bool hermitian) {
   hermitian ? matrices::checked_square(op, a) : matrices::checked(op, a);
   const Tolerance tolerance(op, a, atol, rtol);
@@ -81,9 +81,8 @@ Tensor pinv_named(const char* op, const Tensor& a, const std::optional<Tensor>& 
   return out;
 }
 
-Tensor rank_of(const Tensor& a, const std::optional<Tensor>& atol,
+Tensor rank_of(const Called& op, const Tensor& a, const std::optional<Tensor>& atol,
                const std::optional<Tensor>& rtol, bool hermitian) {
-  constexpr const char* op = "linalg.matrix_rank";
   const NoGradGuard guard;
   hermitian ? matrices::checked_square(op, a) : matrices::checked(op, a);
   const Tolerance tolerance(op, a, atol, rtol);
@@ -110,22 +109,27 @@ Tensor linalg_pinv(const Tensor& self, const std::optional<Tensor>& atol,
 }
 Tensor linalg_pinv(const Tensor& self, std::optional<double> atol, std::optional<double> rtol,
                    bool hermitian) {
-  const Tensor& a = matrices::checked("linalg.pinv", self);
+  const Called op("linalg.pinv");
+  const Tensor& a = matrices::checked(op, self);
   return linalg_pinv(self, as_tensor(atol, a), as_tensor(rtol, a), hermitian);
 }
 Tensor linalg_pinv(const Tensor& self, double rcond, bool hermitian) {
   return linalg_pinv(self, std::optional<double>(0), std::optional<double>(rcond), hermitian);
 }
-Tensor pinverse(const Tensor& self, double rcond) { return linalg_pinv(self, rcond); }
+Tensor pinverse(const Tensor& self, double rcond) {
+  const Called op("pinverse");
+  return linalg_pinv(self, rcond);
+}
 
 Tensor linalg_matrix_rank(const Tensor& input, const std::optional<Tensor>& atol,
                           const std::optional<Tensor>& rtol, bool hermitian) {
-  return rank_of(input, atol, rtol, hermitian);
+  return rank_of("linalg.matrix_rank", input, atol, rtol, hermitian);
 }
 Tensor linalg_matrix_rank(const Tensor& self, std::optional<double> atol,
                           std::optional<double> rtol, bool hermitian) {
-  const Tensor& a = matrices::checked("linalg.matrix_rank", self);
-  return rank_of(self, as_tensor(atol, a), as_tensor(rtol, a), hermitian);
+  const Called op("linalg.matrix_rank");
+  const Tensor& a = matrices::checked(op, self);
+  return rank_of(op, self, as_tensor(atol, a), as_tensor(rtol, a), hermitian);
 }
 Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian) {
   return linalg_matrix_rank(self, std::optional<double>(tol), std::optional<double>(0), hermitian);
@@ -133,7 +137,7 @@ Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian) {
 
 TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<double> rcond,
                              std::optional<std::string_view> driver) {
-  constexpr const char* op = "linalg.lstsq";
+  const Called op("linalg.lstsq");
   matrices::checked(op, self, "input");
   matrices::check_alike(op, self, "input", b.operand(op, "other"), "other");
   const std::string_view method = driver.value_or(self.is_cuda() ? "gels" : "gelsy");
@@ -177,32 +181,34 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
 namespace {
 // norm is that of one matrix or a batch.
 template <class Norm>
-Tensor cond_by_inverse(const Tensor& a, Norm norm) {
-  const auto [inverse, info] = linalg_inv_ex(matrices::checked_square("linalg.cond", a));
+Tensor cond_by_inverse(const Called& op, const Tensor& a, Norm norm) {
+  const auto [inverse, info] = linalg_inv_ex(matrices::checked_square(op, a));
   const Tensor singular = (info != 0).unsqueeze(-1).unsqueeze(-1);
   return norm(a) * norm(where(singular, std::numeric_limits<double>::infinity(), inverse));
 }
 }  // namespace
 
 Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
-  matrices::checked("linalg.cond", self);
+  const Called op("linalg.cond");
+  matrices::checked(op, self);
   const double order = p ? p->toDouble() : 2;
-  check(std::abs(order) == 1 || std::abs(order) == 2 || std::isinf(order), "linalg.cond: p is ",
-        order, "; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
+  check(std::abs(order) == 1 || std::abs(order) == 2 || std::isinf(order), op, ": p is ", order,
+        "; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
   if (self.numel() == 0)
     return zeros(self.sizes().slice(0, self.sizes().size() - 2),
                  TensorOptions(self.dtype()).device(self.device()));
   if (std::abs(order) != 2)
-    return cond_by_inverse(self, [&](const Tensor& a) { return linalg_matrix_norm(a, order); });
+    return cond_by_inverse(op, self, [&](const Tensor& a) { return linalg_matrix_norm(a, order); });
   const Tensor s = linalg_svdvals(self), first = s.select(-1, 0), last = s.select(-1, -1);
   return order > 0 ? first / last : last / first;
 }
 Tensor linalg_cond(const Tensor& self, std::string_view p) {
-  matrices::checked_square("linalg.cond", self);
-  check(p == "fro" || p == "nuc", "linalg.cond: p is \"", p,
+  const Called op("linalg.cond");
+  matrices::checked_square(op, self);
+  check(p == "fro" || p == "nuc", op, ": p is \"", p,
         "\"; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
   if (p == "fro")
-    return cond_by_inverse(self, [&](const Tensor& a) { return linalg_matrix_norm(a, p); });
+    return cond_by_inverse(op, self, [&](const Tensor& a) { return linalg_matrix_norm(a, p); });
   // Singular values of what is not finite do not exist.
   const auto [inverse, info] = linalg_inv_ex(self);
   const Tensor singular = info != 0;

@@ -35,7 +35,7 @@ Tensor qr_gradient(const Tensor& grad_q, const Tensor& grad_r, const Tensor& a, 
   return cat({first, q.matmul(grad_v)}, -1);
 }
 
-TensorPair factor_qr(const char* op, const Tensor& A, bool complete, bool with_q) {
+TensorPair factor_qr(const Called& op, const Tensor& A, bool complete, bool with_q) {
   raw::Qr out = raw::qr(matrices::checked(op, A), complete, with_q);
   if (recording(A)) {
     check<NotImplementedError>(with_q, op,

@@ -30,7 +30,7 @@ TensorPair solve_matrices(const Tensor& a, const Tensor& b) {
   return {x, factors.info};
 }
 
-TensorPair solve_any(const char* op, const Tensor& A, const Tensor& B, bool left) {
+TensorPair solve_any(const Called& op, const Tensor& A, const Tensor& B, bool left) {
   matrices::checked_square(op, A);
   matrices::check_alike(op, A, "A", B.operand(op, "B"), "B");
   const bool vectors = B.dim() == 1 || (B.dim() == A.dim() - 1 &&
@@ -49,7 +49,7 @@ TensorPair solve_any(const char* op, const Tensor& A, const Tensor& B, bool left
   return {vectors ? x.squeeze(-1) : x, info};
 }
 
-TensorPair inverse_ex(const char* op, const Tensor& a) {
+TensorPair inverse_ex(const Called& op, const Tensor& a) {
   const raw::Lu factors = raw::lu(matrices::checked_square(op, a));
   const Tensor x = raw::lu_solve(factors.lu, factors.pivots, matrices::identity_like(a), false);
   if (recording(a))
@@ -59,7 +59,7 @@ TensorPair inverse_ex(const char* op, const Tensor& a) {
     });
   return {x, factors.info};
 }
-Tensor inverse_checked(const char* op, const Tensor& a) {
+Tensor inverse_checked(const Called& op, const Tensor& a) {
   const auto [x, info] = inverse_ex(op, a);
   matrices::check_info(op, info, matrices::singular_inverse);
   return x;
@@ -94,7 +94,7 @@ TensorPair linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool che
 }
 
 Tensor linalg_inv(const Tensor& A) { return inverse_checked("linalg.inv", A); }
-Tensor inverse(const Tensor& self) { return inverse_checked("linalg.inv", self); }
+Tensor inverse(const Tensor& self) { return inverse_checked("inverse", self); }
 TensorPair linalg_inv_ex(const Tensor& A, bool check_errors) {
   TensorPair out = inverse_ex("linalg.inv_ex", A);
   if (check_errors)
@@ -104,7 +104,7 @@ TensorPair linalg_inv_ex(const Tensor& A, bool check_errors) {
 
 Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, bool left,
                                bool unitriangular) {
-  constexpr const char* op = "linalg.solve_triangular";
+  const Called op("linalg.solve_triangular");
   matrices::checked_square(op, self);
   matrices::check_alike(op, self, "A", matrices::checked(op, B, "B"), "B");
   check_equation(op, self, B, left);
@@ -116,13 +116,14 @@ Tensor linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, 
 
 TensorPair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose,
                             bool unitriangular) {
-  matrices::checked_square("triangular_solve", A);
+  const Called op("triangular_solve");
+  matrices::checked_square(op, A);
   const Tensor a = transpose ? A.mT() : A;
   return {linalg_solve_triangular(a, self, upper != transpose, true, unitriangular), A.clone()};
 }
 
 Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
-  constexpr const char* op = "linalg.tensorinv";
+  const Called op("linalg.tensorinv");
   check(ind > 0, op, ": ind is ", ind, ", expected a strictly positive integer");
   check(self.operand(op).dim() >= ind, op, ": self has shape ", self.sizes(),
         "; expected at least ind = ", ind, " dimensions; give a smaller ind");
@@ -141,7 +142,7 @@ Tensor linalg_tensorinv(const Tensor& self, int64_t ind) {
 }
 
 Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, OptionalIntArrayRef dims) {
-  constexpr const char* op = "linalg.tensorsolve";
+  const Called op("linalg.tensorsolve");
   Tensor a = self.operand(op);
   if (dims.has_value()) {
     std::vector<int64_t> ends;

@@ -39,7 +39,7 @@ struct Singular {
   Tensor u, s, vh;
 };
 // The vectors where they are asked for, or where a gradient needs them.
-Singular decompose_singular(const char* op, const Tensor& a, bool full, bool vectors) {
+Singular decompose_singular(const Called& op, const Tensor& a, bool full, bool vectors) {
   const bool records = recording(matrices::checked(op, a));
   const raw::Svd out = raw::svd(a, full, vectors || records);
   matrices::check_info(op, out.info, matrices::no_singular_values);

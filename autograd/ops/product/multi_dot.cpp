@@ -43,7 +43,10 @@ struct Chain {
 Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
   Tensors matrices = tensors.vec();
   Tensor &first = matrices.front(), &last = matrices.back();
-  const bool row = first.dim() == 1, column = last.dim() == 1;
+  const auto is_vector = [op](const Tensor& x) {
+    return x.operand(op, "one of the tensors").dim() == 1;
+  };
+  const bool row = is_vector(first), column = is_vector(last);
   if (row) first = first.unsqueeze(0);
   if (column) last = last.unsqueeze(1);
   for (size_t i = 0; i < matrices.size(); ++i) {
@@ -63,9 +66,10 @@ Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
 
 Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
   GRADUS_AUTOCAST(linalg_multi_dot, tensors);
-  check(tensors.size() >= 2, "multi_dot: ", tensors.size(),
+  constexpr const char* op = "linalg.multi_dot";
+  check(tensors.size() >= 2, op, ": ", tensors.size(),
         " tensors, expected at least 2; a single one is its own product");
-  return multi_dot("multi_dot", tensors);
+  return multi_dot(op, tensors);
 }
 
 Tensor chain_matmul(ArrayRef<Tensor> matrices) {

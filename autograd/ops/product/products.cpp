@@ -2,6 +2,7 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
+#include "gradus/tensor/base/called.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus {
@@ -101,16 +102,16 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 }
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
-  check(self.operand("matrix_power").dim() >= 2 && self.size(-1) == self.size(-2),
-        "matrix_power: self has shape ", self.sizes(),
-        "; expected square matrices; cut it by narrow()");
+  const Called op("linalg.matrix_power");
+  check(self.operand(op).dim() >= 2 && self.size(-1) == self.size(-2), op, ": self has shape ",
+        self.sizes(), "; expected square matrices; cut it by narrow()");
   if (n < 0) {
-    check(n != INT64_MIN, "matrix_power: n is ", n, ", whose negative is no int64; expected more");
+    check(n != INT64_MIN, op, ": n is ", n, ", whose negative is no int64; expected more");
     return linalg_matrix_power(linalg_inv(self), -n);
   }
   if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
   // Repeated squaring: the power is the product of the squares that n's binary digits name.
-  constexpr raw::ProductNames names{"matrix_power", "self", "self"};
+  const raw::ProductNames names{op, "self", "self"};
   Tensor result, square = self;
   for (;;) {
     if (n & 1) result = result.defined() ? autograd::matmul(result, square, names) : square;
@@ -118,7 +119,10 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
     square = autograd::matmul(square, square, names);
   }
 }
-Tensor matrix_power(const Tensor& self, int64_t n) { return linalg_matrix_power(self, n); }
+Tensor matrix_power(const Tensor& self, int64_t n) {
+  const Called op("matrix_power");
+  return linalg_matrix_power(self, n);
+}
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
@@ -150,8 +154,8 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   GRADUS_AUTOCAST(linalg_vecdot, x, y, dim);
-  x.operand("linalg_vecdot", "x"), y.operand("linalg_vecdot", "y");
-  broadcast_shapes("linalg_vecdot", x.sizes(), y.sizes());
+  constexpr const char* op = "linalg.vecdot";
+  broadcast_shapes(op, x.operand(op, "x").sizes(), y.operand(op, "y").sizes());
   return (x * y).sum(dim, false, promoteTypes(x.dtype(), y.dtype()));
 }
 

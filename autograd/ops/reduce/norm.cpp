@@ -1,6 +1,7 @@
 // norm, linalg_norm, vector_norm and matrix_norm, with their gradients.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
+#include "gradus/tensor/base/called.h"
 
 #include <cmath>
 
@@ -74,14 +75,13 @@ Tensor old_norm(const char* node, const Tensor& self, const std::optional<Scalar
 struct Plane {
   int64_t rows, columns;
 
-  Plane(const Tensor& self, IntArrayRef dim) {
-    check(self.operand("matrix_norm").dim() >= 2, "matrix_norm: self has shape ", self.sizes(),
+  Plane(const char* op, const Tensor& self, IntArrayRef dim) {
+    check(self.operand(op).dim() >= 2, op, ": self has shape ", self.sizes(),
           "; expected 2 dimensions or more");
-    check(dim.size() == 2, "matrix_norm: dim ", dim, " lists ", dim.size(),
-          " dimensions, expected 2");
-    rows = wrap_dim("matrix_norm", dim[0], self);
-    columns = wrap_dim("matrix_norm", dim[1], self);
-    check(rows != columns, "matrix_norm: dim ", dim, " lists dimension ", rows, " twice");
+    check(dim.size() == 2, op, ": dim ", dim, " lists ", dim.size(), " dimensions, expected 2");
+    rows = wrap_dim(op, dim[0], self);
+    columns = wrap_dim(op, dim[1], self);
+    check(rows != columns, op, ": dim ", dim, " lists dimension ", rows, " twice");
   }
 };
 
@@ -118,20 +118,22 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_vector_norm, self, ord, dim, keepdim, dtype);
+  const Called op("linalg.vector_norm");
   const double p = ord.toDouble();
-  const int64_t count = reduced_count(self, dim_mask("vector_norm", dim, self));
-  check(count > 0 || (p >= 0 && !std::isinf(p)), "vector_norm: the norm of order ", p,
+  const int64_t count = reduced_count(self, dim_mask(op, dim, self));
+  check(count > 0 || (p >= 0 && !std::isinf(p)), op, ": the norm of order ", p,
         " of no elements (shape ", self.sizes(), ") does not exist");
-  return vector_norm("vector_norm", "LinalgVectorNormBackward0", self, ord, dim, keepdim, dtype);
+  return vector_norm(op, "LinalgVectorNormBackward0", self, ord, dim, keepdim, dtype);
 }
 
 Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
-  const Plane plane(self, dim);
+  const Called op("linalg.matrix_norm");
+  const Plane plane(op, self, dim);
   const auto [rows, columns] = plane;
   const double p = ord.toDouble(), order = std::abs(p);
-  check(order == 1 || order == 2 || std::isinf(p), "matrix_norm: order ", p,
+  check(order == 1 || order == 2 || std::isinf(p), op, ": order ", p,
         " does not exist; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
   if (order == 2)
     return of_singular_values(self, plane, keepdim, dtype, [p](const Tensor& s) {
@@ -147,20 +149,21 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim
 Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
-  const Plane plane(self, dim);
+  const Called op("linalg.matrix_norm");
+  const Plane plane(op, self, dim);
   if (ord == "nuc")
     return of_singular_values(self, plane, keepdim, dtype,
                               [](const Tensor& s) { return s.sum(-1, true); });
-  check(ord == "fro", "matrix_norm: ord is \"", ord, "\", expected \"fro\" or \"nuc\"");
+  check(ord == "fro", op, ": ord is \"", ord, "\", expected \"fro\" or \"nuc\"");
   return linalg_vector_norm(self, 2, Dims{plane.rows, plane.columns}, keepdim, dtype);
 }
 
 namespace {
 // The dimensions of matrices where none are listed.
-IntArrayRef matrix_dims(const Tensor& self, OptionalIntArrayRef dim) {
+IntArrayRef matrix_dims(const Called& op, const Tensor& self, OptionalIntArrayRef dim) {
   static constexpr std::array<int64_t, 2> last{-2, -1};
   if (dim.has_value()) return dim.value();
-  check(self.operand("linalg_norm").dim() == 2, "linalg_norm: self has shape ", self.sizes(),
+  check(self.operand(op).dim() == 2, op, ": self has shape ", self.sizes(),
         "; expected 1 or 2 dimensions where ord is given and dim is not");
   return last;
 }
@@ -168,19 +171,22 @@ IntArrayRef matrix_dims(const Tensor& self, OptionalIntArrayRef dim) {
 
 Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,
                    bool keepdim, std::optional<ScalarType> dtype) {
+  const Called op("linalg.norm");
   const bool of_vectors = dim.has_value() ? dim.value().size() == 1 : self.dim() == 1;
   if (!ord || of_vectors) return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);
-  return linalg_matrix_norm(self, *ord, matrix_dims(self, dim), keepdim, dtype);
+  return linalg_matrix_norm(self, *ord, matrix_dims(op, self, dim), keepdim, dtype);
 }
 Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
-  return linalg_matrix_norm(self, ord, matrix_dims(self, dim), keepdim, dtype);
+  const Called op("linalg.norm");
+  return linalg_matrix_norm(self, ord, matrix_dims(op, self, dim), keepdim, dtype);
 }
 
 Tensor nuclear_norm(const Tensor& self, bool keepdim) {
   return nuclear_norm(self, Dims{0, 1}, keepdim);
 }
 Tensor nuclear_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  const Called op("nuclear_norm");
   return linalg_matrix_norm(self, "nuc", dim, keepdim);
 }
 

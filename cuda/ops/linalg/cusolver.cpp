@@ -11,6 +11,7 @@
 
 #include "gradus/cuda/rtc/loaded_library.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/tensor/base/called.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cuda {
@@ -83,11 +84,11 @@ void load_typed(const rtc::LoadedLibrary& library, CuSolver<T>& out) {
   load(out.gesvdj_batched, "gesvdjBatched");
 }
 
-// Errors: Error, which names op, where it is missing.
-const SolverLibrary& solver_library(Factorization op) {
-  static const SolverLibrary found = [op] {
+// Errors: Error where it is missing.
+const SolverLibrary& solver_library() {
+  static const SolverLibrary found = [] {
     SolverLibrary out{};
-    load_cusolver(op, [&](const rtc::LoadedLibrary& library) {
+    load_cusolver([&](const rtc::LoadedLibrary& library) {
       library.load(out.create, "cusolverDnCreate");
       library.load(out.destroy, "cusolverDnDestroy");
       library.load(out.set_stream, "cusolverDnSetStream");
@@ -126,8 +127,8 @@ struct Batches<double> {
 // Handles and parameters, which are destroyed with their thread.
 class SolverObject {
  public:
-  SolverObject(Factorization op, int (*create)(void**), int (*destroy)(void*)) : destroy_(destroy) {
-    check<Error>(create(&object_) == 0, name_of(op),
+  SolverObject(int (*create)(void**), int (*destroy)(void*)) : destroy_(destroy) {
+    check<Error>(create(&object_) == 0, Called::name(),
                  ": cuSOLVER's creation of a handle failed; is memory of the GPU left?");
   }
   ~SolverObject() { destroy_(object_); }
@@ -155,8 +156,8 @@ class BlasHandle {
 };
 
 // --- One call
-int as_blas_int(Factorization op, int64_t value) {
-  check<NotImplementedError>(value <= INT_MAX, name_of(op), ": cuSOLVER counts in 32 bits, and ",
+int as_blas_int(int64_t value) {
+  check<NotImplementedError>(value <= INT_MAX, Called::name(), ": cuSOLVER counts in 32 bits, and ",
                              value, " is more; split the batch or the matrix");
   return static_cast<int>(value);
 }
@@ -164,10 +165,10 @@ int as_blas_int(Factorization op, int64_t value) {
 // The sizes and the first element of the matrices, or vectors, of a batch.
 template <class T>
 struct DeviceBatch {
-  DeviceBatch(Factorization op, const Tensor& x)
+  explicit DeviceBatch(const Tensor& x)
       : data(static_cast<T*>(x.data_ptr())),
-        rows(as_blas_int(op, x.size(-1))),
-        columns(as_blas_int(op, x.dim() == 3 ? x.size(1) : 1)) {}
+        rows(as_blas_int(x.size(-1))),
+        columns(as_blas_int(x.dim() == 3 ? x.size(1) : 1)) {}
   T* at(int64_t i) const { return data + i * rows * columns; }
 
   T* data;
@@ -182,13 +183,13 @@ class Call {
       : op_(op),
         form_(form),
         x_(tensors),
-        batch_(as_blas_int(op, tensors[0].size(0))),
-        library_(solver_library(op)),
+        batch_(as_blas_int(tensors[0].size(0))),
+        library_(solver_library()),
         solver_(typed()),
         uplo_(form.upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER),
         trans_(form.transposed ? CUBLAS_OP_T : CUBLAS_OP_N) {
     thread_local std::map<int, BlasHandle> blas_handles;
-    handle_ = cusolver_handle(op, stream);
+    handle_ = cusolver_handle(stream);
     blas_ = blas_handles[current_device()].get();
     done(cublasSetStream(blas_, stream), "cublasSetStream");
   }
@@ -228,10 +229,10 @@ class Call {
       return library_.of_double;
   }
   void done(int status, const char* call) const {
-    check<Error>(status == 0, name_of(op_), ": ", call, " failed with status ", status,
+    check<Error>(status == 0, Called::name(), ": ", call, " failed with status ", status,
                  " for tensors of shape ", x_[0].sizes(), "; compute on the CPU: x.cpu()");
   }
-  DeviceBatch<T> matrices(size_t i) const { return {op_, x_[i]}; }
+  DeviceBatch<T> matrices(size_t i) const { return DeviceBatch<T>(x_[i]); }
   int* ints(size_t i) const { return static_cast<int*>(x_[i].data_ptr()); }
 
   // The addresses of the batch's matrices, on the device.
@@ -264,7 +265,7 @@ class Call {
 
   void lu() const {
     const DeviceBatch<T> a = matrices(0);
-    const DeviceBatch<int> pivots(op_, x_[1]);
+    const DeviceBatch<int> pivots(x_[1]);
     if (batch_ > 1 && a.rows == a.columns && a.rows <= kSmall) {
       const Tensor all = addresses(0);
       return done(
@@ -283,7 +284,7 @@ class Call {
 
   void lu_solve() const {
     const DeviceBatch<T> a = matrices(0), b = matrices(2);
-    const DeviceBatch<int> pivots(op_, x_[1]);
+    const DeviceBatch<int> pivots(x_[1]);
     if (batch_ > 1 && a.rows <= kSmall) {
       const Tensor all = addresses(0), sides = addresses(2);
       int info = 0;  // of the arguments
@@ -350,7 +351,7 @@ class Call {
     const int job = form_.vectors;
     int length = 0;
     if (batch_ > 1 && a.rows <= kSmallJacobi) {
-      const SolverObject how(op_, library_.create_syevj, library_.destroy_syevj);
+      const SolverObject how(library_.create_syevj, library_.destroy_syevj);
       done(solver_.syevj_room(handle_, job, uplo_, a.rows, a.data, a.rows, values.data, &length,
                               how.get(), batch_),
            "syevjBatched_bufferSize");
@@ -372,7 +373,7 @@ class Call {
   void svd() const {
     const DeviceBatch<T> a = matrices(0), values = matrices(2);
     const int job = form_.vectors;
-    const SolverObject how(op_, library_.create_gesvdj, library_.destroy_gesvdj);
+    const SolverObject how(library_.create_gesvdj, library_.destroy_gesvdj);
     const auto like = [&](int columns, int rows) {
       return raw::empty({batch_, columns, rows}, x_[0].dtype(), x_[0].device());
     };
@@ -382,7 +383,7 @@ class Call {
     Tensor u = job ? x_[1] : Tensor();
     if (small ? reduced : !job) u = like(small ? a.rows : a.columns, a.rows);
     const Tensor v = like(a.columns, a.columns);
-    const DeviceBatch<T> left(op_, u), right(op_, v);
+    const DeviceBatch<T> left(u), right(v);
     int length = 0;
     if (small) {
       done(solver_.gesvdj_batched_room(handle_, job, a.rows, a.columns, a.data, a.rows, values.data,
@@ -425,8 +426,8 @@ class Call {
 
 }  // namespace
 
-void load_cusolver(Factorization op, const std::function<void(const rtc::LoadedLibrary&)>& load) {
-  const std::string needs = std::string(name_of(op)) + ": a GPU needs";
+void load_cusolver(const std::function<void(const rtc::LoadedLibrary&)>& load) {
+  const std::string needs = std::string(Called::name()) + ": a GPU needs";
   load(rtc::LoadedLibrary(
       {"libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"}, needs.c_str(),
       "; install cuSOLVER (a part of the CUDA toolkit, NVIDIA's packages libcusolver-12-x and "
@@ -434,12 +435,12 @@ void load_cusolver(Factorization op, const std::function<void(const rtc::LoadedL
       "CPU: x.cpu()"));
 }
 
-void* cusolver_handle(Factorization op, cudaStream_t stream) {
+void* cusolver_handle(cudaStream_t stream) {
   thread_local std::map<int, SolverObject> handles;
-  const SolverLibrary& library = solver_library(op);
-  void* const out = handles.try_emplace(current_device(), op, library.create, library.destroy)
-                        .first->second.get();
-  check<Error>(library.set_stream(out, stream) == 0, name_of(op),
+  const SolverLibrary& library = solver_library();
+  void* const out =
+      handles.try_emplace(current_device(), library.create, library.destroy).first->second.get();
+  check<Error>(library.set_stream(out, stream) == 0, Called::name(),
                ": cusolverDnSetStream failed; synchronize() to see an earlier error");
   return out;
 }

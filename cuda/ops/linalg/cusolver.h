@@ -20,9 +20,9 @@ void cusolver_factorize(Factorization op, const FactorizationForm& form, ArrayRe
 void cusolver_eig(const FactorizationForm& form, ArrayRef<Tensor> tensors, cudaStream_t stream);
 
 // Calls load with the library.
-// Errors: Error, which names op, where it or a function is missing.
-void load_cusolver(Factorization op, const std::function<void(const rtc::LoadedLibrary&)>& load);
+// Errors: Error where it or a function is missing.
+void load_cusolver(const std::function<void(const rtc::LoadedLibrary&)>& load);
 // A thread has one handle for a device. Returns that of the current one, on the stream.
-void* cusolver_handle(Factorization op, cudaStream_t stream);
+void* cusolver_handle(cudaStream_t stream);
 
 }  // namespace gradus::cuda

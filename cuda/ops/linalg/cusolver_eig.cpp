@@ -11,6 +11,7 @@
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/tensor/base/called.h"
 
 namespace gradus::cuda {
 
@@ -33,7 +34,7 @@ struct Geev {
 const Geev& geev() {
   static const Geev found = [] {
     Geev out{};
-    load_cusolver(Factorization::eig, [&](const rtc::LoadedLibrary& library) {
+    load_cusolver([&](const rtc::LoadedLibrary& library) {
       library.load(out.room, "cusolverDnXgeev_bufferSize");
       library.load(out.run, "cusolverDnXgeev");
       library.load(out.create_parameters, "cusolverDnCreateParams");
@@ -58,7 +59,7 @@ cudaDataType data_type(ScalarType dtype) {
 }
 
 void check_geev(int status, const char* call, const Tensor& a) {
-  check<Error>(status == 0, name_of(Factorization::eig), ": ", call, " failed with status ", status,
+  check<Error>(status == 0, Called::name(), ": ", call, " failed with status ", status,
                " for tensors of shape ", a.sizes(), "; compute on the CPU: x.cpu()");
 }
 
@@ -66,7 +67,7 @@ void check_geev(int status, const char* call, const Tensor& a) {
 
 void cusolver_eig(const FactorizationForm& form, ArrayRef<Tensor> tensors, cudaStream_t stream) {
   const Geev& library = geev();
-  void* const handle = cusolver_handle(Factorization::eig, stream);
+  void* const handle = cusolver_handle(stream);
   const Tensor &a = tensors[0], &values = tensors[1], &vectors = tensors[2];
   const int64_t batch = a.size(0), n = a.size(-1);
   const cudaDataType type = data_type(a.scalar_type());

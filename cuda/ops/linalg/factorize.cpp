@@ -7,6 +7,7 @@
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/tensor/base/called.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cuda {
@@ -22,14 +23,14 @@ void factorize_here(Factorization op, const FactorizationForm& form, ArrayRef<Te
     if (x.defined())
       check_cuda(cudaMemcpyAsync(here.back().data_ptr(), x.data_ptr(), x.nbytes(),
                                  cudaMemcpyDeviceToHost, stream),
-                 name_of(op), ": copy to the CPU");
+                 Called::name(), ": copy to the CPU");
   }
   cpu_backend().factorize(op, form, here);
   for (size_t i = 0; i < here.size(); ++i)
     if (here[i].defined())
       check_cuda(cudaMemcpyAsync(tensors[i].data_ptr(), here[i].data_ptr(), here[i].nbytes(),
                                  cudaMemcpyHostToDevice, stream),
-                 name_of(op), ": copy from the CPU");
+                 Called::name(), ": copy from the CPU");
 }
 #endif
 }  // namespace
@@ -37,7 +38,7 @@ void factorize_here(Factorization op, const FactorizationForm& form, ArrayRef<Te
 void CudaBackend::factorize(Factorization op, const FactorizationForm& form,
                             ArrayRef<Tensor> tensors) {
   const Context context(tensors[0]);
-  check_not_captured(name_of(op), "the library that computes it may allocate memory and wait");
+  check_not_captured(Called::name(), "the library that computes it may allocate memory and wait");
 #ifdef GRADUS_SIMULATED
   factorize_here(op, form, tensors, context.stream);
 #else
