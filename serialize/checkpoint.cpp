@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/node.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/nn/state_dict.h"
+#include "gradus/tensor/base/rethrow.h"
 #include "gradus/tensor/generator.h"
 
 namespace gradus::serialize {
@@ -169,7 +170,7 @@ Checkpoint load(const std::string& operation, const std::string& path, nn::Modul
         !parts.loader.is_empty(), name,
         " has no data loader; leave the loader out, or give a checkpoint that was saved with one");
     InputArchive archive = detail::archive_of(parts.loader);
-    readers.loader(archive);
+    named(name + ": loader", [&] { readers.loader(archive); });
   }
   if (readers.state) readers.state(parts.rest.state);
 

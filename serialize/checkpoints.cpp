@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/rethrow.h"
 
 namespace gradus::serialize {
 
@@ -113,7 +114,8 @@ void Checkpoints::load_parts(const NamedTensors& state) const {
     for (; done < parts_.size(); ++done) {
       for (const auto& item : parts_[done].state())
         before[done].insert(item.key(), item.value().clone());
-      parts_[done].load(of_parts[done]);
+      named("Checkpoints::load: " + latest() + ": " + parts_[done].name,
+            [&] { parts_[done].load(of_parts[done]); });
     }
   } catch (...) {
     while (done-- > 0) parts_[done].load(before[done]);

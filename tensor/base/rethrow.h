@@ -1,4 +1,5 @@
-// Errors that leave the thread in which they were thrown.
+// Errors that leave the thread in which they were thrown, or the function that the user did not
+// call.
 #pragma once
 
 #include <exception>
@@ -20,6 +21,30 @@ namespace gradus {
     std::throw_with_nested(Error(other.what() + context));
   } catch (...) {
     std::throw_with_nested(Error("an exception of an unknown type" + context));
+  }
+}
+
+namespace detail {
+template <class E>
+void throw_if(const Error& error, const std::string& message) {
+  if (dynamic_cast<const E*>(&error)) throw E(message);
+}
+}  // namespace detail
+
+// Runs f. Errors of the library get `name` and a colon before their messages.
+template <class F>
+void named(const std::string& name, const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    const std::string message = name + ": " + error.msg();
+    detail::throw_if<IndexError>(error, message);
+    detail::throw_if<ValueError>(error, message);
+    detail::throw_if<TypeError>(error, message);
+    detail::throw_if<NotImplementedError>(error, message);
+    detail::throw_if<LinAlgError>(error, message);
+    detail::throw_if<OutOfMemoryError>(error, message);
+    throw Error(message);
   }
 }
 

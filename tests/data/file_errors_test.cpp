@@ -250,6 +250,74 @@ TEST_F(FileErrors, OfCheckpoints) {
   refused("Checkpoints::save", folder_ / "checkpoints", [&] { checkpoints.save(2); });
 }
 
+// A state within a checkpoint does not fit: its object refuses it, and the error names the function
+// that reads the file.
+TEST_F(FileErrors, OfStatesInCheckpoints) {
+  // Changes the file's tensors one after another.
+  const auto spoil = [&](const std::string& name, Path path, Path prefix, const auto& load) {
+    const auto [tensors, metadata] = serialize::load_file(path);
+    size_t spoiled = 0;
+    for (const auto& item : tensors) {
+      if (!item.key().starts_with(prefix)) continue;
+      SCOPED_TRACE(item.key());
+      serialize::NamedTensors wrong = tensors;
+      wrong[item.key()] = rand({2, 3});
+      serialize::save_file(wrong, path, metadata);
+      const std::string said = refused(name, path, load);
+      EXPECT_TRUE(said.starts_with(name + ": " + path)) << said;
+      ++spoiled;
+    }
+    EXPECT_GT(spoiled, 0U);
+    serialize::save_file(tensors, path, metadata);
+    load();
+  };
+  const auto spoil_part = [&](const std::string& name, auto& object) {
+    SCOPED_TRACE(name);
+    serialize::Checkpoints checkpoints(folder_ / ("of" + name), *model_, optimizer_);
+    checkpoints.add(name, object).save(1);
+    spoil("Checkpoints::load", checkpoints.latest(), "state." + name + ".",
+          [&] { checkpoints.load(); });
+  };
+  const auto spoil_loader = [&](const std::string& name, auto& loader) {
+    SCOPED_TRACE(name);
+    const std::string path = folder_ / name;
+    serialize::save_checkpoint(path, *model_, optimizer_, loader);
+    spoil("load_checkpoint", path, "loader.",
+          [&] { serialize::load_checkpoint(path, *model_, optimizer_, loader); });
+    spoil_part(name, loader);
+  };
+
+  samplers::SequentialSampler sequential(5);
+  samplers::StreamSampler stream(5);
+  samplers::RandomSampler random(5);
+  samplers::WeightedRandomSampler weighted(rand({3}), 4);
+  samplers::DistributedSequentialSampler distributed(6, 2, 1);
+  samplers::DistributedRandomSampler shuffled(6, 2, 1);
+  spoil_loader("sequential", sequential), spoil_loader("stream", stream);
+  spoil_loader("random", random), spoil_loader("weighted", weighted);
+  spoil_loader("distributed", distributed), spoil_loader("shuffled", shuffled);
+  DataLoader loader(TensorPairDataset(rand({4, 2}), rand({4, 1})), DataLoaderOptions(2));
+  spoil_loader("loader", loader);
+
+  model_->forward(rand({1, 2})).sum().backward();
+  optimizer_.step();
+  optim::StepLR steps(optimizer_, 3, 0.5);
+  optim::ReduceLROnPlateauScheduler plateau(optimizer_);
+  optim::AveragedModel averages(model_);
+  amp::GradScaler scaler;
+  watch::EarlyStopping stopping;
+  watch::History history;
+  history.log({{"loss", 1}});
+  spoil_part("optimizer", optimizer_), spoil_part("steps", steps), spoil_part("plateau", plateau);
+  spoil_part("averages", averages), spoil_part("scaler", scaler), spoil_part("stopping", stopping);
+  spoil_part("history", history);
+  const std::string whole = folder_ / "whole";
+  serialize::save_checkpoint(whole, *model_, optimizer_);
+  for (const std::string part : {"model.", "optimizer.", "rng."})
+    spoil("load_checkpoint", whole, part,
+          [&] { serialize::load_checkpoint(whole, *model_, optimizer_); });
+}
+
 // What is read or written does not fit.
 TEST_F(FileErrors, OfContents) {
   const std::string path = folder_ / "x", other = folder_ / "other";
