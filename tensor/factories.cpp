@@ -274,11 +274,20 @@ ScalarType TensorData::dtype() const {
   return type_ == kFloat || type_ == kDouble ? get_default_dtype_as_scalartype() : type_;
 }
 
+static constexpr const char* kTensorOfParts =
+    "tensor: can not do torch::tensor(complex, dtype=non-complex) because complex can not be "
+    "casted to real number without loss of information";
+
 Tensor tensor(const TensorData& data, const TensorOptions& options) {
   Tensor out = raw::empty(data.sizes(), options.dtype_opt().value_or(data.dtype()), kCPU);
   const auto put = [&]<class T>(TypeTag<T>) {
     T* to = out.data_ptr<T>();
-    for (const Scalar& number : data.numbers()) *to++ = number.to<T>();
+    for (const Scalar& number : data.numbers()) {
+      if (!number.fits<T>())
+        number.fail_to_fit(number.isComplex() ? kTensorOfParts : "tensor", cpp_name<T>,
+                           number.isComplex() ? "take a complex dtype" : "take a wider dtype");
+      *to++ = number.cast<T>();
+    }
   };
   if (out.is_complex())
     visit_complex("tensor", out.dtype(),

@@ -1,4 +1,7 @@
 // copy_, to, clone, contiguous, fill_ and item.
+#include <atomic>
+
+#include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -10,6 +13,11 @@ namespace {
 void copy_parts(const Tensor& dst, const Tensor& src) {
   if (dst.is_complex() && src.is_complex())
     return copy_(raw::view_as_real(dst), raw::view_as_real(src));
+  static std::atomic<bool> warned = false;
+  if (src.is_complex() && dst.dtype() != kBool && warns_again(warned))
+    warn(
+        "to: Casting complex values to real discards the imaginary part; take real() if that is "
+        "meant");
   if (src.is_complex())
     return copy_(dst, dst.dtype() == kBool ? zip(BinaryOp::ne, src, Scalar(0)) : part_of(src, 0));
   copy_(part_of(dst, 0), src);

@@ -92,6 +92,25 @@ TEST(Complex, Converts) {
   EXPECT_TRUE(z.to(kBool).equal(tensor({true, true, false})));
   expect_close(tensor({1, 2}).to(kComplexDouble), {1, 2});
   EXPECT_THROW(ones({3}, kDouble).add_(z), TypeError);
+  expect_error<ValueError>(
+      [] {
+        tensor({C(1, 0), C(1, 2)}, kFloat);
+      },
+      "tensor: can not do torch::tensor(complex, dtype=non-complex) because complex can not be "
+      "casted to real number without loss of information: value cannot be converted to type float "
+      "without overflow: (1,2) is beyond its limits; take a complex dtype");
+  expect_error<ValueError>([] { tensor({300}, kByte); },
+                           "tensor: value cannot be converted to type uint8_t without overflow: "
+                           "300 is beyond its limits; take a wider dtype");
+}
+
+// The gradient of a real tensor is the real part, with memory of its own.
+TEST(Complex, GradientsOfRealTensorsLieAsTheyDo) {
+  const Tensor x = rand({2, 3}).requires_grad_();
+  (x * tensor(C(0, 1))).abs().sum().backward();
+  EXPECT_EQ(x.grad().dtype(), kFloat);
+  EXPECT_EQ(x.grad().strides(), x.strides());
+  EXPECT_EQ(x.grad().storage().nbytes(), x.nbytes());
 }
 
 TEST(Complex, ViewsShareMemory) {
@@ -136,8 +155,9 @@ TEST(Complex, FunctionsHaveTheirValues) {
   SAME(sin)
   SAME(cos)
   SAME(tan)
-  SAME(asin) SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh) SAME(acosh)
-      SAME(atanh) SAME(log10) SAME(conj) SAME(abs)
+  SAME(asin)
+  SAME(acos) SAME(atan) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asinh) SAME(acosh) SAME(atanh)
+      SAME(log10) SAME(conj) SAME(abs)
 #undef SAME
           check("angle", z.angle(), [](C x) { return C(std::arg(x)); });
   check("neg", -z, [](C x) { return -x; });

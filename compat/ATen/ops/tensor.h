@@ -13,6 +13,10 @@ namespace at {
 template <class T>
 gradus::Tensor tensor(gradus::ArrayRef<T> values,
                       const gradus::TensorOptions& options = gradus::dtype_of<T>) {
+  if constexpr (gradus::ComplexType<T>)
+    gradus::check<gradus::TypeError>(
+        gradus::isComplexType(options.dtype()), "tensor: \"tensor_cpu\" not implemented for '",
+        gradus::TypeName{options.dtype()}, "' where elements are complex; take a complex dtype");
   const gradus::Tensor out =
       gradus::empty({static_cast<int64_t>(values.size())}, gradus::dtype_of<T>);
   std::copy(values.begin(), values.end(), out.data_ptr<T>());

@@ -163,6 +163,25 @@ void of_types() {
   says("normal expects std >= 0.0, but found std -1", [] { torch::normal(0., -1., {2}); });
 }
 
+void of_complex_numbers() {
+  const c10::complex<float> z(1, 2);
+  says("value cannot be converted to type float without overflow",
+       [&] { torch::tensor(z).item<float>(); });
+  says("value cannot be converted to type double without overflow",
+       [&] { at::Scalar(z).toDouble(); });
+  says("value cannot be converted to type float without overflow",
+       [&] { torch::tensor(z, torch::kFloat); });
+  says("value cannot be converted to type float without overflow", [&] {
+    torch::tensor({z, z}, torch::kFloat);
+  });
+  says(
+      "can not do torch::tensor(complex, dtype=non-complex) because complex can not be casted to "
+      "real number without loss of information",
+      [&] { torch::tensor(std::vector<c10::complex<float>>{z}, torch::kFloat); });
+  says("\"tensor_cpu\" not implemented for 'Float'", [&] { at::tensor(z, at::kFloat); });
+  says("\"tensor_cpu\" not implemented for 'Float'", [&] { at::tensor({z, z}, at::kFloat); });
+}
+
 void of_random_numbers() {
   const Tensor x = torch::ones({2});
   says("but found lambda=-1", [&] { x.exponential_(-1); });
@@ -228,6 +247,7 @@ int main() {
   of_joins();
   of_indices();
   of_types();
+  of_complex_numbers();
   of_random_numbers();
   of_autograd();
 }

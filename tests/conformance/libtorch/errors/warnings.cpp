@@ -58,6 +58,19 @@ int main() {
     std::cout << notes.messages.size() << '\n';
   }
   {
+    c10::Warning::WarnAlways always;
+    Notes notes;
+    const auto z = torch::ones({2}, torch::dtype(torch::kComplexFloat).requires_grad(true));
+    z.to(torch::kBool);
+    z.to(torch::kComplexDouble);
+    at::real(z).to(torch::kDouble);
+    z.abs().sum().backward();
+    std::cout << notes.messages.size();
+    z.to(torch::kFloat);
+    torch::ones({2}).copy_(z.detach());
+    std::cout << notes.with("Casting complex values to real discards the imaginary part") << '\n';
+  }
+  {
     Notes notes;
     auto out = torch::empty({5}), fits = torch::empty({2}), none = torch::empty({0});
     const auto x = torch::ones({2});
