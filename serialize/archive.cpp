@@ -120,7 +120,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
 }
 
 void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
-  check(try_read(key, tensor, is_buffer), called(kRead), ": ", source_, ": there is no tensor ",
+  check(try_read(key, tensor, is_buffer), place(kRead), ": there is no tensor ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
@@ -132,8 +132,8 @@ bool InputArchive::try_read(const std::string& key, std::string& text) {
 }
 
 void InputArchive::read(const std::string& key, std::string& text) {
-  check(try_read(key, text), called(kRead), ": ", source_, ": there is no text ",
-        printable(prefix_ + key), "; keys() lists what there is");
+  check(try_read(key, text), place(kRead), ": there is no text ", printable(prefix_ + key),
+        "; keys() lists what there is");
 }
 
 bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
@@ -144,8 +144,8 @@ bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
 }
 
 void InputArchive::read(const std::string& key, InputArchive& archive) {
-  check(try_read(key, archive), called(kRead), ": ", source_, ": there is no archive ",
-        printable(prefix_ + key), "; keys() lists what there is");
+  check(try_read(key, archive), place(kRead), ": there is no archive ", printable(prefix_ + key),
+        "; keys() lists what there is");
 }
 
 InputArchive InputArchive::nested(const std::string& key) const {

@@ -83,6 +83,8 @@ class InputArchive {
   std::vector<std::string> keys() const;
   // The origin of the archive, for messages.
   const std::string& source() const { return source_; }
+  // The beginning of messages about its values: its operation or `own`, and the source.
+  std::string place(const char* own) const { return called(own) + ": " + source_; }
   // All tensors of this level and of the archives within it, by their names from here.
   NamedTensors tensors() const;
 

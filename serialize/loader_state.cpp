@@ -18,15 +18,16 @@ void write_state(serialize::OutputArchive& archive, const LoaderState& state) {
 }
 
 LoaderState read_state(serialize::InputArchive& archive) {
+  const std::string name = archive.place("DataLoader::load");
   Tensor numbers;
   archive.read(kLoaderKey, numbers, /*is_buffer=*/true);
-  check(numbers.scalar_type() == kLong && numbers.sizes() == IntArrayRef({3}),
-        "DataLoader::load: loader is ", numbers.scalar_type(), " of shape ", numbers.sizes(),
-        ", expected three ", kLong, "; load what a DataLoader saved");
+  check(numbers.scalar_type() == kLong && numbers.sizes() == IntArrayRef({3}), name, ": loader is ",
+        numbers.scalar_type(), " of shape ", numbers.sizes(), ", expected three ", kLong,
+        "; load what a DataLoader saved");
   const Tensor here = numbers.cpu().contiguous();
   const int64_t* const values = here.data_ptr<int64_t>();
-  check(values[0] >= 0 && values[1] >= -1, "DataLoader::load: ", values[0], " epochs and ",
-        values[1], " batches, expected 0 or more; load what a DataLoader saved");
+  check(values[0] >= 0 && values[1] >= -1, name, ": ", values[0], " epochs and ", values[1],
+        " batches, expected 0 or more; load what a DataLoader saved");
   return {values[0], values[1], static_cast<uint64_t>(values[2])};
 }
 

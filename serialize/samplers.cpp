@@ -12,16 +12,16 @@ void write_number(serialize::OutputArchive& archive, const char* key, size_t num
   archive.write(key, tensor(static_cast<int64_t>(number)), /*is_buffer=*/true);
 }
 
-size_t read_number(serialize::InputArchive& archive, const char* sampler, const char* key,
+size_t read_number(serialize::InputArchive& archive, const std::string& name, const char* key,
                    size_t low, size_t high) {
   Tensor number;
   archive.read(key, number, /*is_buffer=*/true);
-  check(number.scalar_type() == kLong && number.numel() == 1, sampler, "::load: ", key, " is ",
+  check(number.scalar_type() == kLong && number.numel() == 1, name, ": ", key, " is ",
         number.scalar_type(), " of shape ", number.sizes(), ", expected one ", kLong,
         "; load what a sampler of this class saved");
   const auto value = number.item<int64_t>();
-  check(value >= 0 && static_cast<size_t>(value) >= low && static_cast<size_t>(value) <= high,
-        sampler, "::load: ", key, " = ", value, ", expected ", low, " to ", high,
+  check(value >= 0 && static_cast<size_t>(value) >= low && static_cast<size_t>(value) <= high, name,
+        ": ", key, " = ", value, ", expected ", low, " to ", high,
         "; load into a sampler of the same size and rank");
   return static_cast<size_t>(value);
 }
@@ -33,7 +33,7 @@ void SequentialSampler::save(serialize::OutputArchive& archive) const {
 }
 
 void SequentialSampler::load(serialize::InputArchive& archive) {
-  index_ = read_number(archive, "SequentialSampler", "index", 0, size_);
+  index_ = read_number(archive, archive.place("SequentialSampler::load"), "index", 0, size_);
 }
 
 void StreamSampler::save(serialize::OutputArchive& archive) const {
@@ -41,7 +41,7 @@ void StreamSampler::save(serialize::OutputArchive& archive) const {
 }
 
 void StreamSampler::load(serialize::InputArchive& archive) {
-  index_ = read_number(archive, "StreamSampler", "index", 0, size_);
+  index_ = read_number(archive, archive.place("StreamSampler::load"), "index", 0, size_);
 }
 
 void RandomSampler::save(serialize::OutputArchive& archive) const {
@@ -51,17 +51,17 @@ void RandomSampler::save(serialize::OutputArchive& archive) const {
 
 // The order has the size that it was saved with.
 void RandomSampler::load(serialize::InputArchive& archive) {
+  const std::string name = archive.place("RandomSampler::load");
   Tensor order;
   archive.read("indices", order, /*is_buffer=*/true);
   const int64_t size = order.numel();
-  check(order.dim() == 1 && !order.is_floating_point(), "RandomSampler::load: indices is ",
-        order.scalar_type(), " of shape ", order.sizes(),
+  check(order.dim() == 1 && !order.is_floating_point(), name, ": indices is ", order.scalar_type(),
+        " of shape ", order.sizes(),
         ", expected a vector of whole numbers; load what a RandomSampler saved");
   const Tensor sorted = std::get<0>(order.to(kLong).sort());
-  check(sorted.equal(arange(size)), "RandomSampler::load: indices are not 0 to ", size - 1,
+  check(sorted.equal(arange(size)), name, ": indices are not 0 to ", size - 1,
         " in some order; load what a RandomSampler saved");
-  index_ = static_cast<int64_t>(
-      read_number(archive, "RandomSampler", "index", 0, static_cast<size_t>(size)));
+  index_ = static_cast<int64_t>(read_number(archive, name, "index", 0, static_cast<size_t>(size)));
   order_ = order;
 }
 
@@ -72,18 +72,17 @@ void WeightedRandomSampler::save(serialize::OutputArchive& archive) const {
 
 // Draws as many indices as it had when it was saved.
 void WeightedRandomSampler::load(serialize::InputArchive& archive) {
+  const std::string name = archive.place("WeightedRandomSampler::load");
   Tensor drawn;
   archive.read("indices", drawn, /*is_buffer=*/true);
   const int64_t size = drawn.numel(), examples = weights_.numel();
-  check(drawn.dim() == 1 && drawn.scalar_type() == kLong,
-        "WeightedRandomSampler::load: indices is ", drawn.scalar_type(), " of shape ",
-        drawn.sizes(), ", expected a vector of ", kLong,
+  check(drawn.dim() == 1 && drawn.scalar_type() == kLong, name, ": indices is ",
+        drawn.scalar_type(), " of shape ", drawn.sizes(), ", expected a vector of ", kLong,
         "; load what a WeightedRandomSampler saved");
   check(size == 0 || (drawn.min().item<int64_t>() >= 0 && drawn.max().item<int64_t>() < examples),
-        "WeightedRandomSampler::load: indices are not all from 0 to ", examples - 1,
+        name, ": indices are not all from 0 to ", examples - 1,
         "; load into a sampler of as many weights");
-  index_ = static_cast<int64_t>(
-      read_number(archive, "WeightedRandomSampler", "index", 0, static_cast<size_t>(size)));
+  index_ = static_cast<int64_t>(read_number(archive, name, "index", 0, static_cast<size_t>(size)));
   drawn_ = drawn.cpu().contiguous();
   num_samples_ = size;
 }
@@ -96,11 +95,10 @@ void DistributedSampler<shuffles>::save(serialize::OutputArchive& archive) const
 
 template <bool shuffles>
 void DistributedSampler<shuffles>::load(serialize::InputArchive& archive) {
+  const std::string name = archive.place("DistributedSampler::load");
   const size_t share = this->share(), begin = rank_ * share;
-  const size_t index =
-      read_number(archive, "DistributedSampler", "sample_index_", begin, begin + share);
-  if constexpr (shuffles)
-    epoch_ = read_number(archive, "DistributedSampler", "epoch_", 0, SIZE_MAX);
+  const size_t index = read_number(archive, name, "sample_index_", begin, begin + share);
+  if constexpr (shuffles) epoch_ = read_number(archive, name, "epoch_", 0, SIZE_MAX);
   reset();
   index_ = index;
 }

@@ -285,6 +285,9 @@ TEST_F(FileErrors, OfStatesInCheckpoints) {
     spoil("load_checkpoint", path, "loader.",
           [&] { serialize::load_checkpoint(path, *model_, optimizer_, loader); });
     spoil_part(name, loader);
+    const std::string alone = folder_ / (name + "_alone");
+    save(loader, alone);
+    spoil("load", alone, "", [&] { load(loader, alone); });
   };
 
   samplers::SequentialSampler sequential(5);

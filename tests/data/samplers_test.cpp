@@ -68,7 +68,7 @@ TEST(SequentialSampler, LoadsPlacesAlone) {
   expect_refused(sampler, {{"index", tensor(-1)}}, "index = -1, expected 0 to 4");
   expect_refused(sampler, {{"index", tensor({0, 1})}}, "of shape [2]");
   StreamSampler stream(4);
-  expect_refused(stream, {{"index", tensor(5)}}, "StreamSampler::load: index = 5");
+  expect_refused(stream, {{"index", tensor(5)}}, "StreamSampler::load: the archive: index = 5");
   EXPECT_EQ(stream.next(9)->size(), 4U);
 }
 
