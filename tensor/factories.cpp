@@ -253,6 +253,29 @@ Tensor Tensor::new_full(IntArrayRef size, const Scalar& fill_value,
   return filled("new_full", size, fill_value, like(*this, options));
 }
 
+namespace {
+// The row as it is written, {{1, 2}, {3, 4}}, from the dimension and the element on.
+void append_row(std::string& out, const TensorData& row, size_t dim, size_t& element) {
+  if (dim == row.sizes().size()) return append(out, row.numbers()[element++]);
+  for (int64_t i = 0; i < row.sizes()[dim]; ++i) {
+    out += i == 0 ? "{" : ", ";
+    append_row(out, row, dim + 1, element);
+  }
+  out += row.sizes()[dim] == 0 ? "{}" : "}";
+}
+std::string written(const TensorData& row) {
+  std::string out;
+  size_t element = 0;
+  append_row(out, row, 0, element);
+  return out;
+}
+std::string without_brackets(IntArrayRef sizes) {
+  std::string out;
+  append(out, sizes);
+  return out.substr(1, out.size() - 2);
+}
+}  // namespace
+
 TensorData::TensorData(std::initializer_list<TensorData> rows) : TensorData() {
   sizes_ = {static_cast<int64_t>(rows.size())};
   if (rows.size() == 0) return;
@@ -260,10 +283,14 @@ TensorData::TensorData(std::initializer_list<TensorData> rows) : TensorData() {
   type_ = rows.begin()->type_;
   for (int64_t size : first) sizes_.push_back(size);
   for (const TensorData& row : rows) {
-    check(IntArrayRef(row.sizes_) == IntArrayRef(first), "tensor: a row has shape ", row.sizes_,
-          " beside one of shape ", first, "; all rows of a level need the same shape");
-    check<TypeError>(row.type_ == type_, "tensor: an element is ", row.type_,
-                     " beside one that is ", type_,
+    if (IntArrayRef(row.sizes_) != IntArrayRef(first))
+      fail("tensor: Expected all sub-lists to have sizes: ", without_brackets(first), " (e.g. ",
+           written(*rows.begin()), "), but got sub-list ", written(row),
+           " with sizes: ", without_brackets(row.sizes_),
+           "; give all rows of a level the same shape");
+    check<TypeError>(row.type_ == type_,
+                     "tensor: Expected all elements of the tensor to have the same scalar type: ",
+                     TypeName{type_}, ", but got element of scalar type: ", TypeName{row.type_},
                      "; write all of them as one type: 1.0 and 2.0, not 1 and 2.0");
     numbers_.insert(numbers_.end(), row.numbers_.begin(), row.numbers_.end());
   }

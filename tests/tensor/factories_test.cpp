@@ -143,7 +143,8 @@ TEST(Factories, TensorHasTheDtypeOfItsElements) {
       [] {
         tensor({1.0, 2.0f});
       },
-      "an element is float32 beside one that is float64");
+      "tensor: Expected all elements of the tensor to have the same scalar type: Double, but got "
+      "element of scalar type: Float; write all of them as one type");
 }
 
 TEST(Factories, TensorTakesNumbersListsAndVectors) {
@@ -158,9 +159,20 @@ TEST(Factories, TensorTakesNumbersListsAndVectors) {
   EXPECT_EQ(tensor({{{1}, {2}}}).sizes(), IntArrayRef({1, 2, 1}));
   expect_error<ValueError>(
       [] {
-        tensor({{1, 2}, {3}});
+        tensor({{{1, 2}, {3, 4}}, {{5, 6}, {7}}});
       },
-      "all rows of a level need the same shape");
+      "tensor: Expected all sub-lists to have sizes: 2 (e.g. {5, 6}), but got sub-list {7} with "
+      "sizes: 1; give all rows of a level the same shape");
+  expect_error<ValueError>(
+      [] {
+        tensor({{{1, 2}, {3, 4}}, {{5}, {6}}, {{}}});
+      },
+      "sizes: 2, 2 (e.g. {{1, 2}, {3, 4}}), but got sub-list {{5}, {6}} with sizes: 2, 1");
+  expect_error<ValueError>(
+      [] {
+        tensor({{1.5}, {}});
+      },
+      "sizes: 1 (e.g. {1.5}), but got sub-list {} with sizes: 0");
 }
 
 TEST(Factories, FromBlobSharesTheCallersMemory) {
