@@ -79,7 +79,7 @@ Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index
                   " but expected shape compatible with ", meta.sizes);
     grad = grad.sum_to_size(meta.sizes);
   }
-  if (grad.is_complex() && !isComplexType(meta.dtype)) grad = real(grad).contiguous();
+  if (grad.is_complex() && !isComplexType(meta.dtype)) grad = real(grad);
   if (grad.dtype() != meta.dtype) grad = grad.to(meta.dtype);
   if (grad.device() != meta.device) grad = grad.to(meta.device);
   return grad;
