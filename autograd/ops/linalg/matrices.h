@@ -1,4 +1,6 @@
-// Checks that all functions of linear algebra share, and errors that name a matrix.
+// Checks that all functions of linear algebra share, and errors that name a matrix. A public
+// function makes a Called of its name and passes that as `op`, so that errors of the functions that
+// it calls name it, too.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
