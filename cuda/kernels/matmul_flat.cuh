@@ -1,9 +1,9 @@
 // A kernel beside the ladder, for few rows and a large b: b is read once, at the speed of memory.
 //
 // Idea. The product of a transposed, narrow matrix, as the gradient of a weight with few outputs
-// is. A thread has four columns of b and all rows of a. It reads the terms of its columns one
-// after another, kAhead at a time, straight into registers; a warp reads 512 bytes of a row of b.
-// Some terms of a lie in shared memory, from which all threads read the same ones.
+// is. A thread has four columns of b and all rows of a. It reads kAhead terms of its columns into
+// registers at a time, and a warp reads 512 bytes of a row of b. Some terms of a lie in shared
+// memory, from which all threads read the same ones.
 // Cost. A load of 16 bytes of b and kRows / 4 broadcasts for kRows * 4 multiply-adds.
 #pragma once
 

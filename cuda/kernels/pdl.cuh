@@ -21,8 +21,8 @@ __device__ inline void wait_for_earlier_kernels() {
 #endif
 }
 
-// Lets the blocks of the next kernel take their places once every block of this one has called.
-// They wait for its writes all the same.
+// Lets the blocks of the next kernel take their places once every block of this one has called. The
+// next kernel still waits for this one's writes.
 __device__ inline void let_next_kernel_start() {
 #if defined(GRADUS_SIMULATED) || __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
