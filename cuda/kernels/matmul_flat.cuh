@@ -26,7 +26,7 @@ template <class S>
 __global__ void __launch_bounds__(S::kThreads, S::kResident)
     matmul_flat(const MatmulArgs<float> args) {
   wait_for_earlier_kernels();
-  __shared__ alignas(16) float tile[S::kStep][S::kRows];
+  alignas(16) __shared__ float tile[S::kStep][S::kRows];
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t column = int64_t{blockIdx.x} * S::kCols + 4 * thread;
   // A thread past the edge reads the last columns and stores nothing.
