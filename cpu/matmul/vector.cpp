@@ -30,8 +30,12 @@ void finish(const Product<T>& p, const T* sums, int64_t chunks) {
 template <class T>
 bool multiply_vector(const Product<T>& p) {
   if (p.n != 1) return p.m == 1 && multiply_vector(p.transposed());
-  const bool by_rows = p.a_column == 1 && p.b_row == 1;
+  const bool by_rows = p.a_column == 1;
   if (!by_rows && p.a_row != 1) return false;
+  // Strides of the vector change neither the code nor the order of a sum.
+  std::vector<T> dense(p.b_row == 1 ? 0 : static_cast<size_t>(p.k));
+  for (size_t i = 0; i < dense.size(); ++i) dense[i] = p.b[static_cast<int64_t>(i) * p.b_row];
+  const T* const b = p.b_row == 1 ? p.b : dense.data();
   const VectorKernel<T>& kernel = table_of<VectorKernel<T>>();
   const int64_t chunks = std::max<int64_t>(divide_up(p.k, kTerms), 1);
   const bool in_place = chunks == 1 && p.out_row == 1;
@@ -45,11 +49,11 @@ bool multiply_vector(const Product<T>& p) {
       const int64_t row = i % shares * share, term = i / shares * kTerms;
       const int64_t rows = std::min(share, p.m - row), k = std::min(kTerms, p.k - term);
       T* const to = sums + i / shares * p.m + row;
-      const T *const a = p.a + row * p.a_row + term * p.a_column, *const b = p.b + term * p.b_row;
+      const T* const a = p.a + row * p.a_row + term * p.a_column;
       if (by_rows)
-        kernel.rows(rows, k, a, p.a_row, b, to);
+        kernel.rows(rows, k, a, p.a_row, b + term, to);
       else
-        kernel.columns(rows, k, a, p.a_column, b, p.b_row, to);
+        kernel.columns(rows, k, a, p.a_column, b + term, to);
     }
   });
   if (!in_place || p.bias) finish(p, sums, chunks);

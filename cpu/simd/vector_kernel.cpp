@@ -50,7 +50,7 @@ GRADUS_TARGET void rows(int64_t rows, int64_t k, const T* a, int64_t a_row, cons
 
 template <class T>
 GRADUS_TARGET void columns(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b,
-                           int64_t b_row, T* out) {
+                           T* out) {
   using Vector = typename Wide<T>::Type;
   constexpr int64_t kLanes = Wide<T>::kLanes, kVectors = 4;
   int64_t r = 0;
@@ -59,14 +59,13 @@ GRADUS_TARGET void columns(int64_t rows, int64_t k, const T* a, int64_t a_column
     for (int64_t i = 0; i < k; ++i)
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kVectors; ++v)
-        sum[v] +=
-            *reinterpret_cast<const Vector*>(a + i * a_column + r + v * kLanes) * b[i * b_row];
+        sum[v] += *reinterpret_cast<const Vector*>(a + i * a_column + r + v * kLanes) * b[i];
     for (int64_t v = 0; v < kVectors; ++v)
       *reinterpret_cast<Vector*>(out + r + v * kLanes) = sum[v];
   }
   for (; r < rows; ++r) {
     T sum = 0;
-    for (int64_t i = 0; i < k; ++i) sum += a[i * a_column + r] * b[i * b_row];
+    for (int64_t i = 0; i < k; ++i) sum += a[i * a_column + r] * b[i];
     out[r] = sum;
   }
 }

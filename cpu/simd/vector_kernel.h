@@ -10,9 +10,8 @@ template <class T>
 struct VectorKernel {
   // out[r] = sum over i < k of a[r * a_row + i] * b[i], for r < rows.
   void (*rows)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b, T* out);
-  // out[r] = sum over i < k of a[i * a_column + r] * b[i * b_row], for r < rows.
-  void (*columns)(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b, int64_t b_row,
-                  T* out);
+  // out[r] = sum over i < k of a[i * a_column + r] * b[i], for r < rows.
+  void (*columns)(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b, T* out);
 
   // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const VectorKernel& name();

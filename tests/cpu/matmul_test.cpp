@@ -220,23 +220,45 @@ void check_threads(int64_t m, int64_t k, int64_t n) {
           << static_cast<int>(set) << ": " << m << " x " << k << " x " << n << ", " << turns;
     }
 }
-// b packed once for many products: the same sums in the same order.
-TEST(CpuMatmul, PackedOperandsGiveTheBitsOfOthers) {
+// b packed once for many products: the same sums in the same order. The order of a single row, and
+// BLAS's, depends on the strides of b, which packed() makes contiguous.
+void check_packed(MatmulKernel kernel, int64_t m, int64_t k, int64_t n, ScalarType dtype) {
+  for (int form = 0; form < 4; ++form) {
+    const auto matrix = [&](int64_t rows, int64_t columns) {
+      return form % 2 ? random_tensor({rows, columns}, dtype)
+                      : raw::transpose(random_tensor({columns, rows}, dtype), 0, 1);
+    };
+    const Tensor a = matrix(m, k), b = matrix(k, n);
+    const Tensor bias = form / 2 ? random_tensor({n}, dtype) : Tensor();
+    const Tensor out = test::empty({m, n}, dtype), wanted = test::empty({1, m, n}, dtype);
+    const bool takes_any = m > 1 && kernel == MatmulKernel::own;
+    cpu_backend().matmul_packed(a, cpu_backend().packed(b, m > 1 ? m + pick(0, 9) : 1), bias, out);
+    cpu_backend().matmul(raw::unsqueeze(a, 0),
+                         raw::unsqueeze(takes_any ? b : raw::contiguous(b), 0), bias, wanted);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      ASSERT_EQ(get(out, i), get(wanted, i))
+          << a.sizes() << a.strides() << " times " << b.sizes() << b.strides() << " at " << i;
+  }
+}
+TEST_P(EveryKernel, PackedOperandsGiveTheBitsOfOthers) {
+  // Each side is 1, or few, or many.
+  const auto side = [](int kind, int64_t most) {
+    return kind == 0 ? 1 : kind == 1 ? pick(2, 32) : pick(33, most);
+  };
   for (const ScalarType dtype : {kFloat, kDouble, kLong})
-    for (int round = 0; round < 20; ++round) {
-      const int64_t m = pick(33, 70), k = pick(1, 700), n = pick(1, 300);
-      const auto matrix = [&](int64_t rows, int64_t columns) {
-        return round % 2 ? random_tensor({rows, columns}, dtype)
-                         : raw::transpose(random_tensor({columns, rows}, dtype), 0, 1);
-      };
-      const Tensor a = matrix(m, k), b = matrix(k, n);
-      const Tensor bias = round % 3 ? random_tensor({n}, dtype) : Tensor();
-      const Tensor out = test::empty({m, n}, dtype), wanted = test::empty({1, m, n}, dtype);
-      cpu_backend().matmul_packed(a, cpu_backend().packed(b, m), bias, out);
-      cpu_backend().matmul(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, wanted);
-      for (int64_t i = 0; i < out.numel(); ++i)
-        ASSERT_EQ(get(out, i), get(wanted, i)) << m << " " << k << " " << n << " at " << i;
-    }
+    for (int kinds = 0; kinds < 27; ++kinds)
+      ASSERT_NO_FATAL_FAILURE(check_packed(GetParam(), side(kinds % 3, 70),
+                                           side(kinds / 3 % 3, 700), side(kinds / 9, 300), dtype));
+}
+// Where packed() was told of more rows, one row is summed in another order than matmul's.
+TEST_P(EveryKernel, PackedOperandsTakeOneRow) {
+  for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+    const int64_t k = pick(33, 700), n = pick(33, 300);
+    const Tensor a = random_tensor({1, k}, dtype), b = random_tensor({k, n}, dtype);
+    const Tensor bias = random_tensor({n}, dtype), out = test::empty({1, n}, dtype);
+    cpu_backend().matmul_packed(a, cpu_backend().packed(b, 40), bias, out);
+    expect_product(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, raw::unsqueeze(out, 0));
+  }
 }
 
 TEST(CpuMicroKernels, ManyThreadsGiveTheSameBitsAsOne) {
