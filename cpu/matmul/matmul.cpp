@@ -113,8 +113,8 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, co
 }
 
 // Panels (panel, row, column of it) of the micro-kernel, where that will multiply, else b. Products
-// of two rows and more have the bits that matmul gives them. Those of one row, and BLAS's, may
-// differ in the last ones: there matmul's order depends on the strides of b.
+// of two rows and more have the bits that matmul gives them. The last bits of one row's, and of
+// BLAS's, may differ: there the strides of b decide matmul's order.
 Tensor CpuBackend::packed(const Tensor& b, int64_t rows) {
   Tensor out;
   visit_numbers("matmul", b.dtype(), [&]<class T>(TypeTag<T>) {
