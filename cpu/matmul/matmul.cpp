@@ -120,7 +120,7 @@ Tensor CpuBackend::packed(const Tensor& b, int64_t rows) {
   visit_numbers("matmul", b.dtype(), [&]<class T>(TypeTag<T>) {
     const auto& kernel = table_of<MicroKernel<T>>();
     const int64_t k = b.size(0), n = b.size(1), panels = divide_up(n, kernel.columns);
-    const bool few = rows < kernel.step || n < kernel.columns || k * n <= kSmall;
+    const bool few = rows < 2 || n < kernel.columns || k * n <= kSmall;
     if (few || (have_blas() && prefers_blas())) {
       out = raw::contiguous(b);
       return;

@@ -30,7 +30,8 @@ void finish(const Product<T>& p, const T* sums, int64_t chunks) {
 template <class T>
 bool multiply_vector(const Product<T>& p) {
   if (p.n != 1) return p.m == 1 && multiply_vector(p.transposed());
-  const bool by_rows = p.a_column == 1;
+  // Rows of one element that lie side by side are a column.
+  const bool by_rows = p.a_column == 1 && (p.k > 1 || p.a_row != 1);
   if (!by_rows && p.a_row != 1) return false;
   // Strides of the vector change neither the code nor the order of a sum.
   std::vector<T> dense(p.b_row == 1 ? 0 : static_cast<size_t>(p.k));
