@@ -195,9 +195,8 @@ class FftPass {
     constexpr int64_t kLines = 64;
     const auto sixteen = table_of<FftLoops<T>>().sixteen;
     const FftLines<T> from = splits_ ? from_.reals() : from_;
-    const int width = from.form == FftForm::complex ? 2 : 1;
     if (n_ != 16 || !sixteen || from.form == FftForm::half || to_.form == FftForm::real ||
-        from.stride != width || to_.stride != 2)
+        from.stride != (splits_ ? 1 : 2) || to_.stride != 2)
       return false;
     const auto plan = fft_plan<T>(n_);
     parallel_for(0, divide_up(lines, kLines), 8, [&](int64_t first, int64_t last) {
@@ -205,8 +204,7 @@ class FftPass {
       for (int64_t line = first * kLines; line < std::min(last * kLines, lines); line += kLines) {
         const int64_t count = std::min(kLines, lines - line);
         from.lines(line, count, in), to_.lines(line, count, out);
-        sixteen(count, width, to_.form == FftForm::half, in.data(), out.data(), plan->roots(),
-                inverse_, scale_);
+        sixteen(count, splits_, in.data(), out.data(), plan->roots(), inverse_, scale_);
       }
     });
     return true;

@@ -242,10 +242,11 @@ inline void transpose_fours(V (&a)[4]) {
   }
 }
 
-// A line is a square: its columns are transformed, multiplied by twiddles, then its rows.
-template <class T>
-GRADUS_TARGET void sixteen(int64_t lines, int width, bool half, const T* const* in, T* const* out,
-                           const T* roots, bool inverse, T scale) {
+// A line is a square: its columns are transformed, multiplied by twiddles, then its rows. Of a real
+// line rows 0 and 2 of the columns' transforms are real, and row 3 is the conjugate of row 1.
+template <bool kReal, class T>
+GRADUS_TARGET void sixteen_of(int64_t lines, const T* const* in, T* const* out, const T* roots,
+                              bool inverse, T scale) {
   using Reals = typename Four<T>::Reals;
   using V = typename Four<T>::Type;
   using InMemory = typename Four<T>::InMemory;
@@ -257,34 +258,48 @@ GRADUS_TARGET void sixteen(int64_t lines, int width, bool half, const T* const* 
       re[k][2 * j] = re[k][2 * j + 1] = roots[j * k] * scale;
       im[k][2 * j] = roots[16 + j * k] * way * scale, im[k][2 * j + 1] = -im[k][2 * j];
     }
+  if constexpr (kReal)  // factors for row 2 from its real parts, and for row 3 from row 1
+    for (int j = 1; j < 8; j += 2)
+      re[2][j] = im[2][j], re[3][j] = -re[3][j], im[3][j - 1] = -im[3][j - 1];
   for (int64_t line = 0; line < lines; ++line) {
     V a[4];
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const T* const at = in[line] + 4 * j * width;
-      if (width == 2) {
-        a[j] = *reinterpret_cast<const InMemory*>(at);
-      } else {
-        const Reals reals = *reinterpret_cast<const Reals*>(at), none{};
-        a[j] = __builtin_shufflevector(reals, none, 0, 4, 1, 4, 2, 4, 3, 4);
-      }
-    }
-    transform_fours(a, back);
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      V exchanged = a[k];
+    if constexpr (kReal) {
+      const auto* const x = reinterpret_cast<const Reals*>(in[line]);
+      const Reals sum = x[0] + x[2], odd_sum = x[1] + x[3], none{};
+      const Reals rest = x[0] - x[2], odd_rest = (x[3] - x[1]) * way, middle = sum - odd_sum;
+      a[0] = __builtin_shufflevector((sum + odd_sum) * scale, none, 0, 4, 1, 4, 2, 4, 3, 4);
+      a[1] = __builtin_shufflevector(rest, odd_rest, 0, 4, 1, 5, 2, 6, 3, 7);
+      V exchanged = a[1];
       exchange_parts(exchanged);
-      a[k] = a[k] * re[k] + exchanged * im[k];
+      a[3] = a[1] * re[3] + exchanged * im[3];
+      a[1] = a[1] * re[1] + exchanged * im[1];
+      a[2] = __builtin_shufflevector(middle, middle, 0, 0, 1, 1, 2, 2, 3, 3) * re[2];
+    } else {
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) a[j] = *reinterpret_cast<const InMemory*>(in[line] + 8 * j);
+      transform_fours(a, back);
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) {
+        V exchanged = a[k];
+        exchange_parts(exchanged);
+        a[k] = a[k] * re[k] + exchanged * im[k];
+      }
     }
     transpose_fours(a);
     transform_fours(a, back);
     InMemory* const to = reinterpret_cast<InMemory*>(out[line]);
     to[0] = a[0], to[1] = a[1];
-    if (half)
+    if constexpr (kReal)
       out[line][16] = a[2][0], out[line][17] = a[2][1];
     else
       to[2] = a[2], to[3] = a[3];
   }
+}
+template <class T>
+void sixteen(int64_t lines, bool real, const T* const* in, T* const* out, const T* roots,
+             bool inverse, T scale) {
+  real ? sixteen_of<true>(lines, in, out, roots, inverse, scale)
+       : sixteen_of<false>(lines, in, out, roots, inverse, scale);
 }
 
 template <class T>

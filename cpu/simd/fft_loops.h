@@ -26,11 +26,11 @@ struct FftLoops {
   // `out` do not overlap, or are the same where m is 1.
   void (*stage)(int64_t radix, int64_t m, int64_t lanes, const T* twiddles, const T* roots,
                 const FftRows<const T>& in, const FftRows<T>& out, T scale);
-  // The transforms of lines of 16 elements that follow each other, complex or with `width` 1 real,
-  // times `scale`: all of their elements, or those up to the middle. roots: of stage() for
-  // radix 16. Null where a vector has no room for four complex numbers.
-  void (*sixteen)(int64_t lines, int width, bool half, const T* const* in, T* const* out,
-                  const T* roots, bool inverse, T scale);
+  // The transforms of lines of 16 elements that follow each other, times `scale`. Of `real` ones
+  // the elements up to the middle. roots: of stage() for radix 16. Null where a vector has no room
+  // for four complex numbers.
+  void (*sixteen)(int64_t lines, bool real, const T* const* in, T* const* out, const T* roots,
+                  bool inverse, T scale);
   // z *= factor, element by element, `lanes` lanes for each factor (re, im).
   void (*multiply)(int64_t n, int64_t lanes, const T* factors, T* const* z);
   // Pairs a = low + k stride and b = high - k stride, `lanes` side by side, become (s + p) scale
