@@ -242,8 +242,8 @@ inline void transpose_fours(V (&a)[4]) {
   }
 }
 
-// A line is a square: its columns are transformed, multiplied by twiddles, then its rows. Of a real
-// line rows 0 and 2 of the columns' transforms are real, and row 3 is the conjugate of row 1.
+// A line is a square: its columns are transformed, multiplied by twiddles, then its rows. Columns
+// of a real line have transforms whose rows 0 and 2 are real, and whose row 3 is row 1's conjugate.
 template <bool kReal, class T>
 GRADUS_TARGET void sixteen_of(int64_t lines, const T* const* in, T* const* out, const T* roots,
                               bool inverse, T scale) {

@@ -26,9 +26,9 @@ struct FftLoops {
   // `out` do not overlap, or are the same where m is 1.
   void (*stage)(int64_t radix, int64_t m, int64_t lanes, const T* twiddles, const T* roots,
                 const FftRows<const T>& in, const FftRows<T>& out, T scale);
-  // The transforms of lines of 16 elements that follow each other, times `scale`. Of `real` ones
-  // the elements up to the middle. roots: of stage() for radix 16. Null where a vector has no room
-  // for four complex numbers.
+  // The transforms of lines of 16 elements that follow each other, times `scale`; where they are
+  // `real`, up to the element in the middle. roots: of stage() for radix 16. Null where a vector
+  // has no room for four complex numbers.
   void (*sixteen)(int64_t lines, bool real, const T* const* in, T* const* out, const T* roots,
                   bool inverse, T scale);
   // z *= factor, element by element, `lanes` lanes for each factor (re, im).
