@@ -32,7 +32,9 @@ class Scalar {
 
   template <ComplexType T>
   Scalar(T value)  // NOLINT: implicit
-      : kind_(DtypeKind::Complex), real_(value.real()), imag_(value.imag()) {}
+      : kind_(DtypeKind::Complex),
+        real_(static_cast<double>(value.real())),
+        imag_(static_cast<double>(value.imag())) {}
 
   DtypeKind kind() const { return kind_; }
   bool isFloatingPoint() const { return kind_ == DtypeKind::Floating; }
