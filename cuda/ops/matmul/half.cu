@@ -65,8 +65,7 @@ Tensor in_one_batch(const Tensor& x) {
 
 size_t wgmma_tile(int64_t m, int64_t k, int64_t n, int64_t batches, int64_t multiprocessors) {
   const auto time = [&](const WgmmaTileCost& tile) {
-    const int64_t tiles =
-        (m + tile.height - 1) / tile.height * ((n + tile.width - 1) / tile.width) * batches;
+    const int64_t tiles = wgmma_tiles(m, n, batches, tile.height, tile.width);
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / tile.blocks);
     return (tiles + clusters - 1) / clusters * ((k + 63) / 64) * tile.step + tile.start;
   };
@@ -82,9 +81,7 @@ bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t mu
   };
   const int64_t m = out.sizes()[1], n = out.sizes()[2], k = a.sizes()[2], batches = out.sizes()[0];
   if (k == 0 || std::min(m, n) < 128) return false;
-  const auto tiles = [&](int64_t size) {
-    return (m + size - 1) / size * ((n + size - 1) / size) * batches;
-  };
+  const auto tiles = [&](int64_t size) { return wgmma_tiles(m, n, batches, size, size); };
   constexpr int64_t kShort = 512;
   if (tiles(64) <= multiprocessors && k <= kShort) return true;
   return (is_odd(a) || is_odd(b) || is_odd(out)) && tiles(256) >= multiprocessors / 2;

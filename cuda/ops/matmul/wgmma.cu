@@ -81,7 +81,7 @@ struct SplitPlan {
 SplitPlan split_plan(const MatmulArgs<float>& args, int64_t batches, int64_t multiprocessors) {
   // Measured on an H100: steps, the start and end of a tile, planes, passes of their own.
   constexpr double kStep = 4.5e5, kTile = 6e5, kPlane = 0.29, kPass = 4e5, kSumEach = 0.4;
-  const int64_t tiles = ceil_div(args.m, int64_t{256}) * ceil_div(args.n, int64_t{128}) * batches;
+  const int64_t tiles = wgmma_tiles(args.m, args.n, batches, 256, 128);
   const int64_t steps = ceil_div(args.k, int64_t{64}), clusters = multiprocessors / 2;
   const double planes =
       static_cast<double>(planes_elements(planes_source(args.a, args.m, args.k, batches)) +
@@ -143,7 +143,7 @@ void wgmma_matmul(const MatmulArgs<float>& args, int64_t batches, int64_t multip
   const int64_t outputs = args.m * args.n * batches;
   const Scratch partial(plan.parts > 1 ? static_cast<size_t>(outputs * plan.parts) * 4 : 0);
   if (plan.parts > 1) split.product.out = partial.as<float>(), split.product.bias = nullptr;
-  const int64_t tiles = ceil_div(args.m, int64_t{256}) * ceil_div(args.n, int64_t{128}) * batches;
+  const int64_t tiles = wgmma_tiles(args.m, args.n, batches, 256, 128);
   launch_pdl(kSplitRuns[args.a.along_outer][args.b.along_outer],
              {clusters_of(2, tiles * plan.parts, multiprocessors), WgmmaSplitTile::kThreads,
               WgmmaSplitTile::kSharedBytes},
@@ -188,8 +188,7 @@ void run_half(const WgmmaArgs<T>& args, bool along_a, bool along_b) {
   constexpr WgmmaRun<T>* runs[2][2] = {
       {matmul_wgmma<T, Tile, false, false>, matmul_wgmma<T, Tile, false, true>},
       {matmul_wgmma<T, Tile, true, false>, matmul_wgmma<T, Tile, true, true>}};
-  const int64_t tiles = ceil_div(int64_t{args.m}, int64_t{of.height}) *
-                        ceil_div(int64_t{args.n}, int64_t{of.width}) * args.batches;
+  const int64_t tiles = wgmma_tiles(args.m, args.n, args.batches, of.height, of.width);
   const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
   launch_pdl(runs[along_a][along_b],
              {clusters_of(of.blocks, tiles, multiprocessors), Tile::kThreads, Tile::kSharedBytes},
@@ -201,9 +200,8 @@ bool wgmma_matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, con
   BoxedMatrices left, right, result;
   bool along_a, along_b, along_out;
   const int64_t m = a.sizes()[1], k = a.sizes()[2], n = b.sizes()[2], batches = a.sizes()[0];
-  const int64_t small_tiles = ceil_div(m, int64_t{64}) * ceil_div(n, int64_t{64}) * batches;
   if (!has_wgmma() || out.scalar_type() != a.scalar_type() || !boxed(a, 1, 2, left, along_a) ||
-      !boxed(b, 2, 1, right, along_b) || small_tiles > kMostCoordinate ||
+      !boxed(b, 2, 1, right, along_b) || wgmma_tiles(m, n, batches, 64, 64) > kMostCoordinate ||
       (bias.defined() && bias.numel() > 1 && bias.strides()[0] != 1))
     return false;
   const bool boxes = boxed(out, 1, 2, result, along_out) && !along_out;

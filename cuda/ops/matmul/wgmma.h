@@ -32,6 +32,11 @@ inline constexpr std::array<WgmmaTileCost, 5> kWgmmaTiles = {{{256, 256, 2, 304,
                                                               {128, 128, 2, 118, 1450},
                                                               {64, 64, 1, 98, 1200}}};
 
+// How many tiles of height x width cover `batches` results (m, n).
+inline int64_t wgmma_tiles(int64_t m, int64_t n, int64_t batches, int64_t height, int64_t width) {
+  return (m + height - 1) / height * ((n + width - 1) / width) * batches;
+}
+
 // The place in kWgmmaTiles of those that give products (m, k)(k, n) the soonest. Small tiles read
 // more for each output.
 size_t wgmma_tile(int64_t m, int64_t k, int64_t n, int64_t batches, int64_t multiprocessors);
