@@ -36,9 +36,10 @@ void keep(const std::string& name, const Model& model, const Tensor& x, const Te
 }
 
 // A step in float32, in TF32 and in bfloat16, with AdamW: made new for each, from the same weights.
+// Each is timed eagerly and as a graph; steps: how many between two waits for the GPU.
 template <class Make>
 void time_model(const std::string& name, const Make& make, const Tensor& x, const Tensor& y,
-                double items, const char* unit) {
+                double items, const char* unit, int steps = 10) {
   for (const char* const type : {"float32", "TF32", "bfloat16"}) {
     const std::string label = name + ", " + type;
     if (!bench::wanted(label)) continue;
@@ -51,13 +52,13 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
     set_float32_matmul_precision(tf32 ? "high" : "highest");
     detail::allow_tf32_convolutions(tf32);
     // Tensor cores take images whose channels lie last, and so does the peer.
-    const bool last = x.dim() == 4 && type != std::string("float32");
+    const bool last = x.dim() == 4 && x.size(1) > 1 && type != std::string("float32");
     const auto ordered = [&](const Tensor& t) {
       return last && t.dim() == 4 ? t.contiguous(MemoryFormat::ChannelsLast) : t;
     };
     for (Tensor& p : model->parameters()) p.set_data(ordered(p.detach()));
-    const Tensor input = ordered(x.cuda()), target = y.cuda();
-    const auto step = [&] {
+    const Tensor images = ordered(x.cuda()), labels = y.cuda();
+    const auto step = [&](const Tensor& input, const Tensor& target) {
       adamw.zero_grad();
       Tensor loss;
       {
@@ -70,15 +71,28 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
       adamw.step();
       return loss;
     };
-    const double first = step().template item<double>();
-    step();
+    const double first = step(images, labels).template item<double>();
+    const auto seconds = [&](auto&& run) {
+      return bench::host_seconds([&] { run(images, labels); }, 5, steps,
+                                 [] { cuda::synchronize(); });
+    };
+    step(images, labels);
     cuda::reset_peak_memory_stats();
-    const double seconds = bench::host_seconds([&] { step(); }, 5, 10, [] { cuda::synchronize(); });
-    report_model(label, seconds, items, unit, first,
+    const double eager = seconds(step);
+    report_model(label, eager, items, unit, first,
                  static_cast<double>(cuda::memory_stats().peak_allocated));
+    bench::report((label + ", captured").c_str(), "gradus",
+                  seconds(cuda::make_graphed(step, images, labels)), items, unit);
   }
   set_float32_matmul_precision("highest");
   detail::allow_tf32_convolutions(false);
+}
+
+nn::Sequential lenet() {
+  return nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
+                        nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
+                        nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
+                        nn::ReLU(), nn::Linear(84, 10));
 }
 
 // One layer of a transformer's encoder, whose features serve as scores.
@@ -104,6 +118,18 @@ int main(int argc, char** argv) {
   folder = argv[1];
   bench::read_wanted(argc - 1, argv + 1);
   manual_seed(0);
+  constexpr int kMany = 200;  // steps of a small model
+  time_model(
+      "MLP 784-512-10 batch 128",
+      [] { return nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10)); },
+      randn({128, 784}), randint(10, {128}), 128, "image", kMany);
+  time_model("LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}), randint(10, {128}), 128, "image",
+             kMany);
+  constexpr bench::GPTSizes kTiny = {
+      .vocabulary = 65, .tokens = 64, .layers = 4, .heads = 4, .width = 128};
+  time_model(
+      "Tiny GPT 4 x 128", [&] { return std::make_shared<bench::GPT>(kTiny); },
+      randint(65, {12, 64}), randint(65, {12, 64}), 12 * 64, "token", kMany);
   constexpr bench::GPTSizes kSmall = {
       .vocabulary = 65, .tokens = 256, .layers = 6, .heads = 6, .width = 384};
   time_model(

@@ -1,4 +1,4 @@
-"""PyTorch on the cases of bench/models/models.cpp, eager and compiled, from its weights and batches.
+"""PyTorch on the cases of bench/models/models.cpp, eager and compiled, each also as a graph, from its weights and batches.
 
     bench/models/peer.py FOLDER GRADUS.tsv [PART...]
 
@@ -66,8 +66,14 @@ def report(name, who, value, work, unit):
     print(f"{name}\t{who}\t{value:.9g}\t{work:.9g}\t{unit}", flush=True)
 
 
-def time_step(name, who, model, x, y, scores, dtype, items, unit, expected):
-    adamw = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
+def lenet():
+    return nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+                         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
+                         nn.ReLU(), nn.Linear(84, 10))
+
+
+def time_step(name, who, model, x, y, scores, dtype, items, unit, steps, expected):
+    adamw = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True, capturable=True)
     run = torch.compile(model) if who == "compiled" else model
 
     def step():
@@ -81,31 +87,61 @@ def time_step(name, who, model, x, y, scores, dtype, items, unit, expected):
     first = step().item()
     if expected and not abs(first - expected) <= TOLERANCE[dtype] * abs(expected):
         sys.exit(f"{name}: the first loss is {first} in PyTorch and {expected} in Gradus")
+
+    def seconds(run):
+        times = []
+        for _ in range(6):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(steps):
+                run()
+            torch.cuda.synchronize()
+            times.append((time.perf_counter() - start) / steps)
+        return statistics.median(times[1:])
+
     for _ in range(3):
         step()
     torch.cuda.reset_peak_memory_stats()
-    times = []
-    for _ in range(6):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(10):
-            step()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - start) / 10)
-    report(name, who, statistics.median(times[1:]), items, unit)
+    report(name, who, seconds(step), items, unit)
     report(name + ", peak memory", who, torch.cuda.max_memory_allocated(), 1, "bytes")
     report(name + ", first loss", who, first, 1, "loss")
+    report(name + ", captured", who, seconds(as_graph(step, x, y)), items, unit)
+
+
+def as_graph(step, x, y):
+    """A step as PyTorch's documents capture it: three to warm up on a side stream, and a copy of each input."""
+    batch = x.clone(), y.clone()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+
+    def replay():
+        x.copy_(batch[0])
+        y.copy_(batch[1])
+        graph.replay()
+
+    return replay
 
 
 def main():
     folder, ours, parts = sys.argv[1], read([sys.argv[2]]), sys.argv[3:]
-    # The model, how many scores it makes, the items of a step and their name.
-    models = {"GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token"),
-              "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token"),
-              "Encoder 512": (Encoder, 512, 32 * 128, "token"),
-              "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image"),
-              "ResNet-50 batch 64": (lambda: ResNet50(1000), 1000, 64, "image")}
-    for name, (make, scores, items, unit) in models.items():
+    # The model, how many scores it makes, the items of a step, their name, and the steps between two waits.
+    models = {"MLP 784-512-10 batch 128": (lambda: nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10)),
+                                           10, 128, "image", 200),
+              "LeNet-5 batch 128": (lenet, 10, 128, "image", 200),
+              "Tiny GPT 4 x 128": (lambda: GPT(65, 64, 4, 4, 128), 65, 12 * 64, "token", 200),
+              "GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token", 10),
+              "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token", 10),
+              "Encoder 512": (Encoder, 512, 32 * 128, "token", 10),
+              "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image", 10),
+              "ResNet-50 batch 64": (lambda: ResNet50(1000), 1000, 64, "image", 10)}
+    for name, (make, scores, items, unit, steps) in models.items():
         for dtype in ("float32", "TF32", "bfloat16"):
             label = f"{name}, {dtype}"
             if parts and not any(part in label for part in parts):
@@ -121,9 +157,10 @@ def main():
                 model.load_state_dict(weights)
                 model.cuda()
                 x, y = values["x"].cuda(), values["y"].cuda()
-                if x.dim() == 4 and dtype != "float32":
+                if x.dim() == 4 and x.size(1) > 1 and dtype != "float32":
                     model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-                time_step(label, who, model, x, y, scores, dtype, items, unit, loss and min(loss["gradus"][0]))
+                time_step(label, who, model, x, y, scores, dtype, items, unit, steps,
+                          loss and min(loss["gradus"][0]))
 
 
 main()
