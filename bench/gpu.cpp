@@ -1,7 +1,7 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, extents, permutations, softmaxes, losses,
-//                           order, lookups, products, conv, half_conv, pools, norms, optimizers,
-//                           chains, own_kernels, attention, steps
+//                           order, lookups, products, conv, half_conv, small_conv, pools, norms,
+//                           optimizers, chains, own_kernels, attention, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -188,8 +188,10 @@ void check_convolution(const char* name, const Tensor& part, const Tensor& exact
 // The three passes, which take tensors of one type and memory format.
 void time_convolution(const std::string& shape, const Tensor& x, const Tensor& w, int64_t stride,
                       int64_t padding) {
-  const Tensor grad = randn_like(conv2d(x, w, {}, stride, padding));
+  const int64_t groups = x.size(1) / w.size(1);
+  const Tensor grad = randn_like(conv2d(x, w, {}, stride, padding, 1, groups));
   Convolution s;
+  s.groups = groups;
   s.batch = x.size(0), s.channels = x.size(1), s.filters = w.size(0);
   for (int d = 1; d < kSpatial; ++d)
     s.dim[d] = {x.size(d + 1), grad.size(d + 1), w.size(d + 1), stride, padding, 1};
@@ -219,6 +221,20 @@ void time_convolution(const std::string& shape, const Tensor& x, const Tensor& w
   }
 }
 
+// x and w of such sizes, in such an order.
+void time_images(ScalarType dtype, MemoryFormat format, IntArrayRef x, IntArrayRef w,
+                 int64_t stride, int64_t padding) {
+  std::string name = dtype == kBFloat16 ? "bfloat16 " : "";
+  for (size_t i = 0; i < 4; ++i) name += std::to_string(x[i]) + (i < 3 ? " x " : ", ");
+  name += std::to_string(w[0]) + " " + std::to_string(w[2]) + "x" + std::to_string(w[3]);
+  if (stride > 1) name += " stride " + std::to_string(stride);
+  if (w[1] < x[1]) name += " in groups of " + std::to_string(w[1]);
+  const auto random = [&](IntArrayRef sizes) {
+    return randn(sizes, kCUDA).to(dtype).contiguous(format);
+  };
+  time_convolution(name, random(x), random(w), stride, padding);
+}
+
 void convolutions() {
   const auto& time = time_convolution;
   time("256 x 64 x 56 x 56, 64 3x3", randn({256, 64, 56, 56}, kCUDA), randn({64, 64, 3, 3}, kCUDA),
@@ -239,21 +255,27 @@ void half_convolutions() {
                {64, 64, 56, 256, 1, 1},   {64, 256, 56, 64, 1, 1},    {64, 128, 56, 128, 3, 2},
                {64, 512, 28, 128, 1, 1},  {64, 128, 28, 128, 3, 1},   {64, 256, 14, 256, 3, 1},
                {64, 256, 14, 1024, 1, 1}, {64, 1024, 14, 2048, 1, 2}, {64, 512, 7, 512, 3, 1}};
-  for (const auto& [batch, channels, size, filters, kernel, stride] : cases) {
-    const auto sizes = [](std::initializer_list<int64_t> list) {
-      std::string out;
-      for (const int64_t each : list) out += (out.empty() ? "" : " x ") + std::to_string(each);
-      return out;
+  for (const auto& [batch, channels, size, filters, kernel, stride] : cases)
+    time_images(kBFloat16, MemoryFormat::ChannelsLast, {batch, channels, size, size},
+                {filters, channels, kernel, kernel}, stride, kernel / 2);
+}
+
+// Of few channels and filters, as in LeNet-5 and in residual networks for small pictures; and of a
+// group for each channel, as in MobileNet and ConvNeXt.
+void small_convolutions() {
+  for (const ScalarType dtype : {kFloat, kBFloat16}) {
+    const auto time = [&](IntArrayRef x, IntArrayRef w, int64_t stride, int64_t padding) {
+      time_images(dtype, MemoryFormat::Contiguous, x, w, stride, padding);
     };
-    std::string name = "bfloat16 " + sizes({batch, channels, size, size}) + ", " +
-                       std::to_string(filters) + " " + std::to_string(kernel) + "x" +
-                       std::to_string(kernel);
-    if (stride > 1) name += " stride " + std::to_string(stride);
-    const auto random = [](IntArrayRef shape) {
-      return randn(shape, kCUDA).to(kBFloat16).contiguous(MemoryFormat::ChannelsLast);
-    };
-    time_convolution(name, random({batch, channels, size, size}),
-                     random({filters, channels, kernel, kernel}), stride, kernel / 2);
+    time({128, 1, 28, 28}, {6, 1, 5, 5}, 1, 2);
+    time({128, 6, 14, 14}, {16, 6, 5, 5}, 1, 0);
+    time({128, 3, 32, 32}, {16, 3, 3, 3}, 1, 1);
+    time({128, 16, 32, 32}, {16, 16, 3, 3}, 1, 1);
+    time({64, 32, 56, 56}, {32, 1, 3, 3}, 1, 1);
+    time({64, 96, 56, 56}, {96, 1, 3, 3}, 2, 1);
+    time({64, 512, 14, 14}, {512, 1, 3, 3}, 1, 1);
+    time({64, 240, 28, 28}, {240, 1, 5, 5}, 1, 2);
+    time({32, 96, 56, 56}, {96, 1, 7, 7}, 1, 3);
   }
 }
 
@@ -459,6 +481,7 @@ int main(int argc, char** argv) {
   run("products", products);
   run("conv", convolutions);
   run("half_conv", half_convolutions);
+  run("small_conv", small_convolutions);
   run("pools", pools);
   run("norms", norms);
   run("optimizers", optimizers);

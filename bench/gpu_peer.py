@@ -149,18 +149,33 @@ def products():
 
 
 def time_convolution(shape, x, w, stride, padding):
-    y = torch.conv2d(x, w, None, stride, padding)
+    groups = x.shape[1] // w.shape[1]
+    y = torch.conv2d(x, w, None, stride, padding, 1, groups)
     grad = torch.randn_like(y)
     operations = 2.0 * y.numel() * w[0].numel()
-    numbers = ([stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1)
+    numbers = ([stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups)
 
     def backward(*wanted):
         return lambda: torch.ops.aten.convolution_backward(grad, x, w, None, *numbers, [*wanted, False])
 
-    report(f"conv forward {shape}", device_seconds(lambda: torch.conv2d(x, w, None, stride, padding)),
+    report(f"conv forward {shape}", device_seconds(lambda: torch.conv2d(x, w, None, stride, padding, 1, groups)),
            operations, "FLOP")
     report(f"conv input gradient {shape}", device_seconds(backward(True, False)), operations, "FLOP")
     report(f"conv weight gradient {shape}", device_seconds(backward(False, True)), operations, "FLOP")
+
+
+def time_images(dtype, memory_format, x, w, stride, padding):
+    """x and w of such sizes, in such an order."""
+    name = ("bfloat16 " if dtype == torch.bfloat16 else "") + " x ".join(map(str, x)) + f", {w[0]} {w[2]}x{w[3]}"
+    if stride > 1:
+        name += f" stride {stride}"
+    if w[1] < x[1]:
+        name += f" in groups of {w[1]}"
+
+    def random(sizes):
+        return torch.randn(sizes, device="cuda").to(dtype).contiguous(memory_format=memory_format)
+
+    time_convolution(name, random(x), random(w), stride, padding)
 
 
 def half_convolutions():
@@ -170,16 +185,20 @@ def half_convolutions():
             (64, 64, 56, 64, 3, 1), (64, 64, 56, 256, 1, 1), (64, 256, 56, 64, 1, 1), (64, 128, 56, 128, 3, 2),
             (64, 512, 28, 128, 1, 1), (64, 128, 28, 128, 3, 1), (64, 256, 14, 256, 3, 1), (64, 256, 14, 1024, 1, 1),
             (64, 1024, 14, 2048, 1, 2), (64, 512, 7, 512, 3, 1)):
-        name = f"bfloat16 {batch} x {channels} x {size} x {size}, {filters} {kernel}x{kernel}"
-        if stride > 1:
-            name += f" stride {stride}"
+        time_images(torch.bfloat16, torch.channels_last, (batch, channels, size, size),
+                    (filters, channels, kernel, kernel), stride, kernel // 2)
 
-        def random(*shape):
-            x = torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
-            return x.contiguous(memory_format=torch.channels_last)
 
-        time_convolution(name, random(batch, channels, size, size), random(filters, channels, kernel, kernel),
-                         stride, kernel // 2)
+def small_convolutions():
+    torch.backends.cudnn.benchmark = True  # the fastest of its algorithms
+    for dtype in (torch.float32, torch.bfloat16):
+        for x, w, stride, padding in (
+                ((128, 1, 28, 28), (6, 1, 5, 5), 1, 2), ((128, 6, 14, 14), (16, 6, 5, 5), 1, 0),
+                ((128, 3, 32, 32), (16, 3, 3, 3), 1, 1), ((128, 16, 32, 32), (16, 16, 3, 3), 1, 1),
+                ((64, 32, 56, 56), (32, 1, 3, 3), 1, 1), ((64, 96, 56, 56), (96, 1, 3, 3), 2, 1),
+                ((64, 512, 14, 14), (512, 1, 3, 3), 1, 1), ((64, 240, 28, 28), (240, 1, 5, 5), 1, 2),
+                ((32, 96, 56, 56), (96, 1, 7, 7), 1, 3)):
+            time_images(dtype, torch.contiguous_format, x, w, stride, padding)
 
 
 def convolutions():
@@ -382,7 +401,8 @@ def training_steps():
 torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "extents": extents, "permutations": permutations,
           "softmaxes": softmaxes, "losses": losses,
-          "order": order, "lookups": lookups, "products": products, "conv": convolutions, "half_conv": half_convolutions, "pools": pools,
+          "order": order, "lookups": lookups, "products": products, "conv": convolutions, "half_conv": half_convolutions,
+          "small_conv": small_convolutions, "pools": pools,
           "norms": norms, "optimizers": optimizers, "chains": chains,
           "own_kernels": own_kernels, "attention": attention, "steps": training_steps}
 for name in sys.argv[1:] or groups:

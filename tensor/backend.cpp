@@ -127,8 +127,9 @@ void Backend::convolution_sums(const Convolution& shape, const Tensor& grad, con
   convolution(ConvolutionPass::wgrad, shape, grad, input, Tensor(), out);
   // Neighbours are added first: such sums take two launches on a GPU in any case.
   const int64_t filters = sums.numel(), places = grad.numel() / shape.batch / filters;
-  const Tensor of_samples = raw::reduce(
-      ReduceOp::sum, *raw::try_view(grad, {shape.batch, filters, places}), IntArrayRef{2});
+  const Tensor of_samples =
+      raw::reduce(ReduceOp::sum, *raw::try_view(grad, {shape.batch, filters, places}),
+                  IntArrayRef{2}, computed_type(grad.scalar_type()));
   reduce(ReduceOp::sum, of_samples, raw::alias(sums, {1, filters, 1}, {filters, 1, 1}));
 }
 

@@ -25,7 +25,7 @@ struct MatmulArgs {
   Out* out;
   int64_t m, n, k;
   // If not null, receives the sums of a's rows (m). Only kernels with sums_rows write it.
-  T* row_sums = nullptr;
+  Out* row_sums = nullptr;
 };
 
 }  // namespace gradus::cuda

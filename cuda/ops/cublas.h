@@ -37,7 +37,8 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
 // REQUIRES: as for matmul_half.
 bool matmul_tf32(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
-// Whether matmul_tf32() does so.
-bool uses_tf32();
+// Whether matmul_tf32() does so, if cuBLAS can express the strides. Small products stay exact:
+// cuBLAS makes them no sooner, and takes more of the host's time.
+bool uses_tf32(const Tensor& a, const Tensor& out);
 
 }  // namespace gradus::cuda

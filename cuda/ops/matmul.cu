@@ -21,6 +21,7 @@
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/runtime/named_choice.h"
 
@@ -146,11 +147,9 @@ Kernel<T> rung(Choice name) {
 }
 
 // --- Running them
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 template <class T>
 int64_t tiles(const Kernel<T>& kernel, const MatmulArgs<T>& args) {
-  return ceil_div(args.m, kernel.rows) * ceil_div(args.n, kernel.cols);
+  return ceil_div<int64_t>(args.m, kernel.rows) * ceil_div<int64_t>(args.n, kernel.cols);
 }
 
 template <class T>
@@ -369,7 +368,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
 // Whether the kernel of the product has summed up a's rows, too.
 bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums,
                       int64_t multiprocessors) {
-  if (out.dtype() != kFloat || uses_tf32() ||
+  if (out.dtype() != kFloat || uses_tf32(a, out) ||
       static_cast<Choice>(matmul_choice().place()) != Choice::automatic)
     return false;
   MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);

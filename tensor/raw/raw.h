@@ -241,7 +241,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias = {});
 // The gradient of the weight; sums, which is contiguous, becomes that of the bias. REQUIRES: as
-// above; Float or Double.
+// above; Float or Double, on a GPU half types, too.
 Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& grad,
                         const Tensor& input, const Tensor& sums);
 // x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the

@@ -148,11 +148,60 @@ TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {
   EXPECT_EQ(y[0][3][1][1].item<double>(), 0);
 }
 
+// Small convolutions of contiguous tensors, which no type copies or pads first.
+TEST_F(HalfConvolutionTest, SmallOnesAreDirectInEveryType) {
+  const auto run = [](ConvolutionPass part, const Convolution& s, ScalarType dtype) {
+    const Tensor a = random_image(dtype, sizes_of(first_operand(part), s), Order::first);
+    const Tensor b = random_image(dtype, sizes_of(second_operand(part), s), Order::first);
+    const Tensor first = there(a), second = there(b);
+    const int64_t before = cuda::stats().kernel_launches;
+    raw::convolution("conv", part, s, first, second);
+    return cuda::stats().kernel_launches - before;
+  };
+  Convolution grouped = images(3, 6, 9, {8, 1, 3, 1, 1, 1});
+  grouped.groups = 3;
+  for (const Convolution& s :
+       {images(4, 1, 6, {28, 1, 5, 1, 2, 1}), images(3, 6, 16, {14, 1, 5, 1, 0, 1}),
+        images(2, 3, 8, {40, 1, 3, 2, 1, 1}), images(2, 7, 5, {9, 1, 3, 1, 2, 2}), grouped}) {
+    for (const ScalarType dtype : {kBFloat16, kHalf}) expect_convolution(s, dtype, Order::first);
+    for (const ConvolutionPass part : kParts) {
+      const int64_t of_float = run(part, s, kFloat), sum = part == ConvolutionPass::wgrad;
+      EXPECT_LE(run(part, s, kBFloat16), of_float + sum) << static_cast<int>(part);
+      EXPECT_LE(run(part, s, kHalf), of_float + sum) << static_cast<int>(part);
+      detail::allow_tf32_convolutions(true);
+      EXPECT_EQ(run(part, s, kFloat), of_float) << static_cast<int>(part);
+      detail::allow_tf32_convolutions(false);
+    }
+  }
+}
+
+// A group for each channel: windows with kernels of their own, and others; of every type.
+TEST_F(HalfConvolutionTest, DepthwiseInEveryType) {
+  const auto depthwise = [](int64_t batch, int64_t channels, WindowDim dim) {
+    Convolution s = images(batch, channels, channels, dim);
+    s.groups = channels;
+    return s;
+  };
+  Convolution line = depthwise(2, 3, {40, 1, 9, 2, 4, 1}),
+              uneven = depthwise(2, 5, {9, 1, 3, 1, 1, 1});
+  line.spatial = 1, line.dim[kSpatial - 2] = {};
+  uneven.dim[kSpatial - 1] = {11, 9, 3, 1, 0, 1};
+  for (const Convolution& s :
+       {depthwise(3, 6, {13, 1, 3, 1, 1, 1}), depthwise(2, 4, {6, 1, 5, 1, 2, 1}),
+        depthwise(2, 33, {7, 1, 7, 1, 3, 1}), depthwise(2, 2, {8, 1, 3, 1, 4, 1}),
+        depthwise(70, 2, {5, 1, 3, 1, 0, 1}), depthwise(2, 5, {14, 1, 3, 2, 1, 1}),
+        depthwise(2, 5, {13, 1, 5, 2, 2, 1}), depthwise(3, 2, {12, 1, 7, 2, 0, 1}),
+        depthwise(2, 3, {9, 1, 3, 2, 3, 1}), depthwise(1, 3, {15, 1, 3, 1, 2, 2}),
+        depthwise(2, 3, {10, 1, 4, 3, 2, 1}), line, uneven})
+    for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
+      expect_convolution(s, dtype, Order::first);
+}
+
 // Operands are rounded to 11 bits of fraction and sign each, where that is allowed; else not.
 TEST_F(HalfConvolutionTest, Tf32WhereItIsAllowed) {
   auto& context = globalContext();
   EXPECT_FALSE(context.allowTF32CuDNN());
-  const Tensor x = randn({2, 6, 7, 5}), w = randn({10, 6, 3, 3}), b = randn({10});
+  const Tensor x = randn({2, 20, 7, 5}), w = randn({24, 20, 3, 3}), b = randn({24});
   const auto error = [&](MemoryFormat format) {
     const auto run = [&](const auto& there) {
       const Tensor input = there(x).set_requires_grad(true),

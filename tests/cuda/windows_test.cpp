@@ -76,6 +76,17 @@ TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
   check_convolution(squares(6, 1, 6, {20, 20, 5, 1, 2, 1}), kFloat);
 }
 
+// A group for each channel: products of one row.
+TEST_F(CudaWindows, DepthwiseConvolutions) {
+  for (const int64_t kernel : {1, 3, 4, 5, 7}) {
+    Convolution s = squares(3, 6, 6, {10, 0, kernel, 1, kernel / 2, 1});
+    for (int d = 1; d < kSpatial; ++d) s.dim[d].out = 10 + 2 * (kernel / 2) - kernel + 1;
+    s.groups = 6;
+    check_convolution(s, kFloat);
+    check_convolution(s, kDouble);
+  }
+}
+
 // Steps and dilations by which some places of the input meet no element of the window.
 TEST_F(CudaWindows, ConvolutionsWithGapsBetweenWindows) {
   for (int i = 0; i < 300; ++i) {

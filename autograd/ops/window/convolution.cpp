@@ -22,7 +22,8 @@ Tensor bias_gradient(const Tensor& grad) {
 
 // Whether the gradients of weight and bias may come from one pass over grad.
 bool sums_at_once(const Tensor& grad) {
-  return !GradMode::is_enabled() && (grad.dtype() == kFloat || grad.dtype() == kDouble);
+  const bool wide = grad.dtype() == computed_type(grad.scalar_type());
+  return !GradMode::is_enabled() && (wide || (grad.is_cuda() && grad.is_contiguous()));
 }
 
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes

@@ -11,18 +11,14 @@
 // what relu passes on, which is the gradient of the identity: 8 and 14 bytes.
 #pragma once
 
+#include "gradus/cuda/kernels/computed.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/base/half.h"
 #include "gradus/tensor/base/normalized_rows.h"
 
 namespace gradus::cuda {
 
 inline constexpr int kColumnThreads = 256;
-
-// The type of sums.
-template <class T>
-using Computed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 // A row-major matrix as its threads see it: they differ in columns along x, and in rows along y.
 template <int V>

@@ -5,7 +5,8 @@
 // in registers. A block keeps a box in shared memory: what its windows reach of some channels, with
 // zeros where the padding is. The place of a column in the box and that of a term add up to that of
 // the element. So a term takes an addition and a load for the element, and loads of 16 bytes for
-// the row of a, the same for all columns. Several threads share the terms of a column.
+// the row of a, the same for all columns. Several threads share the terms of a column. Half types
+// become float32 on their way to shared memory.
 #pragma once
 
 #include "gradus/cuda/kernels/pdl.cuh"
@@ -17,6 +18,10 @@ namespace gradus::cuda {
 inline constexpr int kDirectThreads = 512, kMostDirectRows = 16, kMostDirectColumns = 1024;
 inline constexpr int kDirectOwn = 2;  // columns of a thread
 GRADUS_HD constexpr int even(int count) { return count + count % 2; }
+// Floats from one term's rows of a to the next. Rows are read by four, but for a single one.
+GRADUS_HD constexpr int direct_pitch(int rows) { return rows == 1 ? 1 : rows + 4; }
+// Blocks of a multiprocessor. Few rows take few registers, and hide what blocks wait for.
+constexpr int direct_blocks(int rows) { return rows <= 4 ? 2 : 1; }
 
 // How the `count` places of a dimension meet the gathered tensor: the first at `first`, others
 // `step` apart. Each place meets all taps from place + low up to place + high.
@@ -26,8 +31,8 @@ struct DirectDim {
   GRADUS_HD int last() const { return first + (count - 1) * step; }
   GRADUS_HD int reach() const { return high - low + 1; }
 };
-template <ConvolutionPass part>
-GRADUS_HD DirectDim direct_dim(const ConvolutionArgs<float>& args, int d) {
+template <ConvolutionPass part, class T>
+GRADUS_HD DirectDim direct_dim(const ConvolutionArgs<T>& args, int d) {
   const Phase& phase = args.phase[d];
   const WindowDim& dim = args.shape.dim[d];
   if (part == ConvolutionPass::dgrad)
@@ -36,8 +41,8 @@ GRADUS_HD DirectDim direct_dim(const ConvolutionArgs<float>& args, int d) {
           0, static_cast<int>((dim.kernel - 1) * dim.dilation)};
 }
 // The taps of one channel.
-template <ConvolutionPass part>
-GRADUS_HD int direct_taps(const ConvolutionArgs<float>& args) {
+template <ConvolutionPass part, class T>
+GRADUS_HD int direct_taps(const ConvolutionArgs<T>& args) {
   int out = 1;
   for (int d = 0; d < kSpatial; ++d)
     out *= part == ConvolutionPass::dgrad ? args.phase[d].taps
@@ -54,21 +59,21 @@ GRADUS_HD int widened(int floats, int64_t columns) {
   const int more = static_cast<int>((columns - floats) % kBanks);
   return floats + (more < 0 ? more + kBanks : more);
 }
-template <ConvolutionPass part>
-GRADUS_HD int box_pitch(const ConvolutionArgs<float>& args, int width) {
+template <ConvolutionPass part, class T>
+GRADUS_HD int box_pitch(const ConvolutionArgs<T>& args, int width) {
   return widened<part>(width, args.shape.dim[kSpatial - 1].kernel);
 }
-template <ConvolutionPass part>
-GRADUS_HD int box_plane(const ConvolutionArgs<float>& args, int rows, int width) {
+template <ConvolutionPass part, class T>
+GRADUS_HD int box_plane(const ConvolutionArgs<T>& args, int rows, int width) {
   return widened<part>(rows * box_pitch<part>(args, width), args.shape.taps());
 }
 
 // Where the elements lie in shared memory that some places of a sample meet.
-template <ConvolutionPass part>
+template <class T, ConvolutionPass part>
 class DirectBox {
  public:
   // The box of all places.
-  __device__ DirectBox(const ConvolutionArgs<float>& args, int sample, int group) : args_(args) {
+  __device__ DirectBox(const ConvolutionArgs<T>& args, int sample, int group) : args_(args) {
     constexpr bool kInput = part == ConvolutionPass::dgrad;
     const Convolution& s = args.shape;
 #pragma unroll
@@ -110,27 +115,34 @@ class DirectBox {
   __device__ void fill(float* box, int first, int last) const {
     constexpr int kWarps = kDirectThreads / 32;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int rows = size_[0] * size_[1], channels = last - first + 1;
-    const int splits = rows < kWarps ? (kWarps + rows - 1) / rows : 1;  // of the channels of a row
-    for (int i = warp; i < rows * splits; i += kWarps) {
-      const int row = splits > 1 ? i % rows : i, y = row % size_[1];
-      const int at[kSpatial] = {first_[0] + low_[0] + row / size_[1], first_[1] + low_[1] + y,
-                                first_[2] + low_[2]};
-      const bool inside = is_within(at[0], 0) && is_within(at[1], 1);
-      const int64_t in_plane = in_gathered(args_, at);
-      for (int c = splits > 1 ? i / rows : 0; c < channels; c += splits) {
-        const float* const from = from_ + int64_t{first + c} * gathered_ + in_plane;
-        float* const to = box + c * plane_ + row * pitch_;
-        for (int x = lane; x < size_[2]; x += 32) {
-          const bool is_there = inside && is_within(at[2] + x, 2);
-          copy_later<4>(to + x, is_there ? from + x : args_.b, is_there ? 4 : 0);
-        }
-      }
+    const int channels = last - first + 1;
+    const int pieces = (size_[2] + 31) / 32;  // of a row, an element for each lane
+    const int all = size_[0] * size_[1] * pieces;
+    const int splits = all < kWarps ? (kWarps + all - 1) / all : 1;  // of the channels of a piece
+    for (int i = warp; i < all * splits; i += kWarps) {
+      const int piece = splits > 1 ? i % all : i, row = piece / pieces;
+      const int x = (piece - row * pieces) * 32 + lane;
+      if (x >= size_[2]) continue;
+      const int at[kSpatial] = {first_[0] + low_[0] + row / size_[1],
+                                first_[1] + low_[1] + row % size_[1], first_[2] + low_[2] + x};
+      const bool is_there = is_within(at[0], 0) && is_within(at[1], 1) && is_within(at[2], 2);
+      const T* const from = from_ + first * gathered_ + in_gathered(args_, at);
+      float* const to = box + row * pitch_ + x;
+#pragma unroll 4
+      for (int c = splits > 1 ? i / all : 0; c < channels; c += splits)
+        copy(is_there ? from + c * gathered_ : nullptr, to + c * plane_);
     }
     end_copy_group();
   }
 
  private:
+  // Or 0 where there is no element.
+  __device__ void copy(const T* from, float* to) const {
+    if constexpr (is_half<T>)
+      *to = from ? static_cast<float>(*from) : 0;
+    else
+      copy_later<4>(to, from ? from : args_.b, from ? 4 : 0);
+  }
   __device__ bool is_within(int place, int d) const {
     return static_cast<unsigned>(place) < static_cast<unsigned>(args_.gathered[d]);
   }
@@ -138,21 +150,21 @@ class DirectBox {
     return ((place[0] - from[0]) * size_[1] + place[1] - from[1]) * pitch_ + place[2] - from[2];
   }
 
-  const ConvolutionArgs<float>& args_;
-  const float* from_;  // the first channel of the group in this sample
-  int64_t gathered_;   // elements of a channel
+  const ConvolutionArgs<T>& args_;
+  const T* from_;     // the first channel of the group in this sample
+  int64_t gathered_;  // elements of a channel
   int first_[kSpatial], low_[kSpatial], size_[kSpatial], pitch_, plane_;
 };
 
 // The grid counts pieces of args.direct.columns columns, of one sample where these are places; then
 // samples, or for the gradient of the weight parts of the depth; then groups.
 // REQUIRES: args.rows <= kRows; args.direct.floats of shared memory.
-template <int kRows, ConvolutionPass part>
-__global__ void __launch_bounds__(kDirectThreads, 1)
-    convolution_direct(const __grid_constant__ ConvolutionArgs<float> args) {
+template <class T, int kRows, ConvolutionPass part>
+__global__ void __launch_bounds__(kDirectThreads, direct_blocks(kRows))
+    convolution_direct(const __grid_constant__ ConvolutionArgs<T> args) {
   wait_for_earlier_kernels();
   constexpr bool kOfWeight = part == ConvolutionPass::wgrad;
-  constexpr int kPitch = kRows + 4, kOwn = kDirectOwn;
+  constexpr int kPitch = direct_pitch(kRows), kOwn = kDirectOwn;
   extern __shared__ uint4 shared[];
   auto* const in_out = reinterpret_cast<int64_t*>(shared);                        // of columns
   float* const a = reinterpret_cast<float*>(in_out + even(args.direct.columns));  // [term][row]
@@ -196,7 +208,7 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
     const int channel = first_tap / taps;
     const int first_place = kOfWeight ? first : first_column;
     const int end_place = kOfWeight ? last : first_column + columns;
-    DirectBox<part> in_box(args, kOfWeight ? first / places : of_parts, group);
+    DirectBox<T, part> in_box(args, kOfWeight ? first / places : of_parts, group);
     if (end_place - first_place < places)
       in_box.narrow(spot(false, first_place), spot(false, end_place - 1));
     in_box.settle();
@@ -210,7 +222,7 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
       terms[i] = place(!kOfWeight, first + i, term);
 #pragma unroll
       for (int row = 0; row < kRows; ++row)
-        a[i * kPitch + row] = row < args.rows ? args.a[row * args.a_row + term.in_other] : 0;
+        a[i * kPitch + row] = row < args.rows ? float(args.a[row * args.a_row + term.in_other]) : 0;
     }
     int own[kOwn] = {};
 #pragma unroll
@@ -223,10 +235,13 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
 #pragma unroll 4
     for (int i = lane; i < last - first && lane < lanes; i += lanes) {
       alignas(16) float weight[kRows];
+      if constexpr (kRows == 1)
+        weight[0] = a[i];
+      else
 #pragma unroll
-      for (int row = 0; row < kRows; row += 4)
-        *reinterpret_cast<float4*>(&weight[row]) =
-            *reinterpret_cast<const float4*>(&a[i * kPitch + row]);
+        for (int row = 0; row < kRows; row += 4)
+          *reinterpret_cast<float4*>(&weight[row]) =
+              *reinterpret_cast<const float4*>(&a[i * kPitch + row]);
 #pragma unroll
       for (int c = 0; c < kOwn; ++c) {
         const float b = box[own[c] + terms[i]];
@@ -250,17 +265,23 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
       if (const int column = t % across + c * across; column < columns && lane < lanes)
         sums[(lane * kRows + row) * width + column] = sum[c][row];
   __syncthreads();
-  float* const out = args.out + (kOfWeight ? of_parts * args.part_out : 0);
+  // Half types have sums of parts, which are float32, even of one part.
+  const auto put = [&](int64_t at, float result) {
+    if (kOfWeight && (is_half<T> || args.partial))
+      args.partial[of_parts * args.part_out + at] = result;
+    else
+      args.out[at] = result;
+  };
   // The threads of a column share its rows.
   for (int row = lane; row < args.rows && lane < lanes; row += lanes) {
-    const float bias = args.bias ? args.bias[group * args.rows + row] : 0;
+    const float bias = args.bias ? float(args.bias[group * args.rows + row]) : 0;
 #pragma unroll
     for (int c = 0; c < kOwn; ++c)
       if (const int column = t % across + c * across; column < columns) {
         float total = bias;
 #pragma unroll 4
         for (int l = 0; l < lanes; ++l) total += sums[(l * kRows + row) * width + column];
-        out[row * args.out_row + in_out[column]] = total;
+        put(row * args.out_row + in_out[column], total);
       }
   }
 }

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 
+#include "gradus/cuda/kernels/computed.cuh"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cuda {
@@ -50,10 +51,12 @@ struct ConvolutionArgs {
   int rows, columns, depth;  // of the product of one group
   int64_t a_row, out_row;    // strides
   int parts, part;           // the depth is cut into so many parts, of `part` terms each
-  int64_t part_out;          // from one part's result to the next
-  T* row_sums = nullptr;     // if not null, receives the sums of a's rows of a part
-  int pitch;                 // of the patches of convolution_patches.cuh
-  DirectCut direct;          // of convolution_direct.cuh
+  // If not null, receives the results of each part instead of out; from one to the next.
+  Computed<T>* partial = nullptr;
+  int64_t part_out;
+  Computed<T>* row_sums = nullptr;  // if not null, receives the sums of a's rows of a part
+  int pitch;                        // of the patches of convolution_patches.cuh
+  DirectCut direct;                 // of convolution_direct.cuh
 };
 
 // The steps that a column or a term of the depth adds: to the element of b, and to that of out or
@@ -101,7 +104,7 @@ struct ConvolutionBlock {
   // Where the results of this part begin.
   template <class T>
   __device__ T* out(const ConvolutionArgs<T>& args) const {
-    return args.out + part * args.part_out;
+    return args.partial ? args.partial + part * args.part_out : args.out;
   }
   // Writes the sums of a warp's share of the tile. columns: the spots of the tile's columns.
   template <class Mine>

@@ -5,9 +5,9 @@
 
 #include <limits>
 
+#include "gradus/cuda/kernels/computed.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/base/half.h"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cuda {
@@ -16,10 +16,6 @@ template <class T>
 inline constexpr T kLeastNumber = std::numeric_limits<T>::has_infinity
                                       ? -std::numeric_limits<T>::infinity()
                                       : std::numeric_limits<T>::lowest();
-
-// The type that elements are compared and added up in.
-template <class T>
-using PoolComputed = std::conditional_t<is_half<T>, float, T>;
 
 // Places of an element of a plane of such sizes, or of a window. Element p of a plane of `volume`
 // ones is first(volume) + p * step in memory.
@@ -84,7 +80,7 @@ __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>*
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
   x += o.first(pool.inputs());
-  using S = PoolComputed<T>;
+  using S = Computed<T>;
   S most[V];
   Index where[V];
 #pragma unroll
@@ -116,7 +112,7 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
   const Index place = (at.at[0] * pool.dim[1].in + at.at[1]) * pool.dim[2].in + at.at[2];
   const Index first = at.first(pool.outputs());
-  using S = PoolComputed<T>;
+  using S = Computed<T>;
   S sum[V] = {};
   each_window(pool, at.at, [&](Index window, const Index(&)[kSpatial]) {
     const Index j = first + window * at.step;
@@ -169,7 +165,7 @@ __global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T,
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
   x += o.first(pool.inputs());
-  using S = PoolComputed<T>;
+  using S = Computed<T>;
   S sum[V] = {};
   each_element(pool, o.at, [&](Index place) {
     const auto all = x[place * o.step];
@@ -191,7 +187,7 @@ __global__ void average_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vect
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
   grad += at.first(pool.outputs());
-  using S = PoolComputed<T>;
+  using S = Computed<T>;
   S sum[V] = {};
   each_window(pool, at.at, [&](Index window, const Index(&o)[kSpatial]) {
     const auto all = grad[window * at.step];

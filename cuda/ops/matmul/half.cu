@@ -110,13 +110,15 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
   a.dtype() == kHalf ? multiply(TypeTag<Half>{}) : multiply(TypeTag<BFloat16>{});
 }
 
-bool uses_tf32() {
+bool uses_tf32(const Tensor& a, const Tensor& out) {
+  constexpr int64_t kFewTerms = 1 << 23;
   return gradus::detail::float32_matmul_precision() != Float32MatmulPrecision::HIGHEST &&
-         has_cublas_lt() && matmul_kernel() == "automatic";
+         has_cublas_lt() && matmul_kernel() == "automatic" &&
+         out.numel() * a.sizes()[2] > kFewTerms;
 }
 
 bool matmul_tf32(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
-  return uses_tf32() && a.sizes()[2] > 0 && cublas_lt_matmul(a, b, bias, out);
+  return uses_tf32(a, out) && cublas_lt_matmul(a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

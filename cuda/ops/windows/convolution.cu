@@ -9,8 +9,10 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
+#include "gradus/cuda/ops/windows/convolution_direct.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/ops/windows/convolution_wgmma.h"
+#include "gradus/cuda/ops/windows/depthwise.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/base/precision.h"
@@ -99,15 +101,21 @@ ConvolutionKernel<T> by_multiply_adds(Part part) {
   return kernel(convolution_kernel<T, S, Part::wgrad>);
 }
 
+// Nothing for half types where their products are not direct.
 template <class T>
-ConvolutionKernel<T> kernel_for(Part part, ConvolutionArgs<T>& args) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (const auto direct = direct_convolution(part, args)) return *direct;
+std::optional<ConvolutionKernel<T>> kernel_for(Part part, ConvolutionArgs<T>& args) {
+  if constexpr (!std::is_same_v<T, double>)
+    if (is_direct(part, args.shape, std::is_same_v<T, float>))
+      if (const auto direct = direct_convolution(part, args)) return direct;
+  if constexpr (std::is_same_v<T, float>)
     if (has_tensor_cores()) return tensor_core_convolution(part, args);
+  if constexpr (is_half<T>) {
+    return std::nullopt;
+  } else {
+    using Shapes = ConvolutionShapes<T>;
+    return args.rows <= 16 ? by_multiply_adds<T, typename Shapes::Wide>(part)
+                           : by_multiply_adds<T, typename Shapes::Square>(part);
   }
-  using Shapes = ConvolutionShapes<T>;
-  return args.rows <= 16 ? by_multiply_adds<T, typename Shapes::Wide>(part)
-                         : by_multiply_adds<T, typename Shapes::Square>(part);
 }
 
 // A product, and the kernel that makes it.
@@ -157,13 +165,14 @@ int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
   return best;
 }
 
-// The product of a part, or one for each phase.
+// The product of a part, or one for each phase; none where one has no kernel.
 template <class T>
 std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
   std::vector<Product<T>> out;
+  bool all = true;
   const auto add = [&] {
     const auto kernel = kernel_for(part, args);
-    out.push_back({args, kernel});
+    kernel ? out.push_back({args, *kernel}) : void(all = false);
   };
   if (part != Part::dgrad) return add(), out;
   const Convolution& s = args.shape;
@@ -177,6 +186,7 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
     args.columns = counted(columns), args.depth = args.part = counted(depth);
     add();
   }
+  if (!all) out.clear();
   return out;
 }
 
@@ -207,6 +217,8 @@ struct Plan {
     if (parts == 1) return;
     for (Product<T>& product : products) product.cut(parts);
   }
+  // Whether another kernel adds the parts, and rounds their sum.
+  bool is_summed() const { return parts > 1 || (is_half<T> && part == Part::wgrad); }
   // Where a kernel of a phase knows its parts, all phases have as many.
   std::optional<int> given_parts() const {
     for (const Product<T>& product : products)
@@ -240,13 +252,15 @@ template <class T>
 void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
          const Context& context) {
   const int64_t sums = operands.sums ? plan.shape.filters : 0;  // behind the results of a part
-  const auto launch_all = [&](T* out, T* row_sums) {
+  const auto launch_all = [&](Computed<T>* partial) {
     for (const Product<T>& product : plan.products) {
       ConvolutionArgs<T> args = product.args;
       operands.give(plan.part, args);
-      args.out = out;
-      args.row_sums = sums > 0 ? row_sums : nullptr;
-      if (plan.parts > 1) args.part_out = results + sums;
+      args.partial = partial, args.part_out = results + sums;
+      if (sums > 0 && partial)
+        args.row_sums = partial + results;
+      else if constexpr (!is_half<T>)
+        args.row_sums = operands.sums;
       launch_pdl(product.kernel.run,
                  {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
                   static_cast<unsigned>(product.kernel.threads),
@@ -254,32 +268,75 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
                  args);
     }
   };
-  if (plan.parts == 1) return launch_all(operands.out, operands.sums);
-  const Scratch partial(static_cast<size_t>(plan.parts * (results + sums)) * sizeof(T));
-  launch_all(partial.template as<T>(), partial.template as<T>() + results);
-  MatmulArgs<T> sum{};
+  if (!plan.is_summed()) return launch_all(nullptr);
+  const Scratch partial(static_cast<size_t>(plan.parts * (results + sums)) * sizeof(Computed<T>));
+  launch_all(partial.template as<Computed<T>>());
+  MatmulArgs<Computed<T>, T> sum{};
   sum.out = operands.out, sum.row_sums = operands.sums;
   sum.m = sums > 0 ? sums : 1, sum.n = results / sum.m;
-  add_parts(partial.template as<T>(), plan.parts, sum);
+  add_parts(partial.template as<Computed<T>>(), plan.parts, sum);
 }
 
+// Runs the kernels of convolution.cuh or convolution_direct.cuh; sums: receives the sums of a's
+// rows where it is defined. Returns false, and does nothing, where no kernel makes these sums. It
+// does so for half types that are not direct, too. REQUIRES: all tensors are contiguous.
+template <class T>
+bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
+              const Tensor& bias, const Tensor& out, const Tensor& sums) {
+  const auto data = [](const Tensor& x) {
+    return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
+  };
+  const Operands<T> operands{data(a), data(b), data(bias), data(out), data(sums)};
+  const Plan<T>& plan = plan_of(part, shape, out.numel(), operands);
+  if (plan.products.empty() || (operands.sums && !plan.products[0].kernel.sums_rows)) return false;
+  run(plan, operands, out.numel(), Context(out));
+  return true;
+}
+bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
+              const Tensor& bias, const Tensor& out, const Tensor& sums = {}) {
+  switch (out.dtype()) {
+    case kHalf:
+      return multiply<Half>(part, shape, a, b, bias, out, sums);
+    case kBFloat16:
+      return multiply<BFloat16>(part, shape, a, b, bias, out, sums);
+    case kFloat:
+      return multiply<float>(part, shape, a, b, bias, out, sums);
+    default:
+      return multiply<double>(part, shape, a, b, bias, out, sums);
+  }
+}
+
+// Whether tensors are taken as they lie, row-major, by a kernel that nobody named.
+bool lie_plainly(const Tensor& a, const Tensor& b, const Tensor& out) {
+  return a.is_contiguous() && b.is_contiguous() && out.is_contiguous() && !chosen_tile() &&
+         !convolves_by_wgmma() && !convolves_by_cudnn();
+}
+bool is_exact(const Tensor& out) {
+  return out.dtype() == kFloat && !gradus::detail::allows_tf32_convolutions();
+}
+// A small convolution, in every type: tiles of tensor cores would be nearly empty, and want
+// channels last. False, and nothing done, where it is none.
+bool small_convolution(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
+                       const Tensor& bias, const Tensor& out, const Tensor& sums = {}) {
+  return out.dtype() != kDouble && lie_plainly(a, b, out) &&
+         is_direct(part, shape, is_exact(out)) && multiply(part, shape, a, b, bias, out, sums);
+}
 }  // namespace
 
 void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
                                    const Tensor& input, const Tensor& out, const Tensor& sums) {
-  if (out.dtype() == kFloat && !convolves_by_cudnn() &&
-      !gradus::detail::allows_tf32_convolutions()) {
-    const Operands<float> operands{grad.data_ptr<float>(), input.data_ptr<float>(), nullptr,
-                                   out.data_ptr<float>(), sums.data_ptr<float>()};
-    const Plan<float>& plan = plan_of(Part::wgrad, shape, out.numel(), operands);
-    if (plan.products[0].kernel.sums_rows) return run(plan, operands, out.numel(), Context(out));
-  }
-  Backend::convolution_sums(shape, grad, input, out, sums);
+  if (is_depthwise(shape) ||
+      !(small_convolution(Part::wgrad, shape, grad, input, Tensor(), out, sums) ||
+        (is_exact(out) && !convolves_by_cudnn() &&
+         multiply(Part::wgrad, shape, grad, input, Tensor(), out, sums))))
+    Backend::convolution_sums(shape, grad, input, out, sums);
 }
 
 // Half types are taken too; they and floats that may be rounded to TF32 with any strides.
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (lie_plainly(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
+  if (small_convolution(part, shape, a, b, bias, out)) return;
   if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
     if (!convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
     const auto wide = [](const Tensor& x) {
@@ -300,13 +357,7 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
     return;
-  const Context context(out);
-  visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Operands<T> operands{
-        static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
-        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>()};
-    run(plan_of(part, shape, out.numel(), operands), operands, out.numel(), context);
-  });
+  multiply(part, shape, a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_direct.h"
 #include "gradus/cuda/runtime/grid.h"
 
 namespace gradus::cuda {
@@ -17,8 +17,8 @@ constexpr int kBlocks = 128;                                    // wanted: an H1
 constexpr int kUsualFloats = 16 << 10, kMostFloats = 48 << 10;  // of shared memory
 
 // The floats of a channel's box, at most, for n neighbouring places.
-template <Part part>
-int64_t box_floats(const ConvolutionArgs<float>& args, int n) {
+template <Part part, class T>
+int64_t box_floats(const ConvolutionArgs<T>& args, int n) {
   DirectDim dim[kSpatial];
   for (int d = 0; d < kSpatial; ++d) dim[d] = direct_dim<part>(args, d);
   // Takes as many of a dimension as they meet, where `inner` lie behind each other.
@@ -36,10 +36,10 @@ int64_t box_floats(const ConvolutionArgs<float>& args, int n) {
 }
 
 // Columns of a block, and terms at once, so that there are blocks enough and they fit.
-template <Part part>
-DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
+template <Part part, class T>
+DirectCut cut(const ConvolutionArgs<T>& args, int rows) {
   constexpr int64_t kFewColumns = 32, kFewTerms = 32;
-  const int64_t batch = std::max<int64_t>(args.shape.batch, 1), of_term = rows + 4 + 1;
+  const int64_t batch = std::max<int64_t>(args.shape.batch, 1), of_term = direct_pitch(rows) + 1;
   const int taps = std::max(1, direct_taps<part>(args));
   DirectCut out{};
   int64_t floats = 0;
@@ -73,19 +73,19 @@ DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
   return out;
 }
 
-template <int kRows, Part part>
-std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) {
+template <int kRows, Part part, class T>
+std::optional<ConvolutionKernel<T>> kernel_of(ConvolutionArgs<T>& args) {
   const DirectCut found = cut<part>(args, kRows);
   if (found.floats > kMostFloats || found.floats * int64_t{sizeof(float)} > most_shared_bytes())
     return std::nullopt;
   args.direct = found;
   const int64_t batch = args.shape.batch;
-  ConvolutionKernel<float> out{convolution_direct<kRows, part>,
-                               kRows,
-                               found.columns,
-                               1,
-                               kDirectThreads,
-                               found.floats * static_cast<int>(sizeof(float))};
+  ConvolutionKernel<T> out{convolution_direct<T, kRows, part>,
+                           kRows,
+                           found.columns,
+                           1,
+                           kDirectThreads,
+                           found.floats * static_cast<int>(sizeof(float))};
   out.parts = 1;
   if (part == Part::wgrad) {
     out.sums_rows = true;
@@ -103,8 +103,8 @@ std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) 
   return out;
 }
 
-template <int kRows>
-std::optional<ConvolutionKernel<float>> kernel_of(Part part, ConvolutionArgs<float>& args) {
+template <int kRows, class T>
+std::optional<ConvolutionKernel<T>> kernel_of(Part part, ConvolutionArgs<T>& args) {
   switch (part) {
     case Part::fprop:
       return kernel_of<kRows, Part::fprop>(args);
@@ -118,16 +118,34 @@ std::optional<ConvolutionKernel<float>> kernel_of(Part part, ConvolutionArgs<flo
 
 }  // namespace
 
-// The limit takes in the convolutions of LeNet-5, which are faster so on an H100. Larger ones were
-// not compared.
-std::optional<ConvolutionKernel<float>> direct_convolution(Part part,
-                                                           ConvolutionArgs<float>& args) {
-  constexpr int64_t kMostTerms = 1 << 25;
-  const Convolution& s = args.shape;
+// The limits are those of 70 shapes on an H200: tiles were slower there (docs/lab-notebook.md).
+bool is_direct(Part part, const Convolution& s, bool exact) {
+  constexpr int64_t kFew = 1 << 25, kMany = 1 << 29, kMostGathered = 16;
+  const bool of_input = part == Part::dgrad;
   const int64_t terms =
       s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
-  if (args.columns == 0 || args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
-  return args.rows <= 8 ? kernel_of<8>(part, args) : kernel_of<16>(part, args);
+  const int64_t rows = of_input ? s.group_channels() : s.group_filters();
+  const int64_t gathered = of_input ? s.group_filters() : s.group_channels();
+  const int64_t places = of_input ? s.inputs() : s.outputs();
+  if (rows > kMostDirectRows || (!exact && gathered > kMostGathered)) return false;
+  if (terms <= kFew || (rows == 1 && gathered == 1)) return true;
+  if (gathered > kMostGathered || s.taps() == 1) return false;
+  if (places < 256) return terms <= 4 * kFew;  // blocks have little to do
+  if (part == Part::wgrad && places > 1 << 16) return false;
+  return exact || gathered <= kMostGathered / 2 || terms <= kMany;
 }
+
+template <class T>
+std::optional<ConvolutionKernel<T>> direct_convolution(Part part, ConvolutionArgs<T>& args) {
+  if (args.columns == 0) return std::nullopt;
+  return args.rows == 1   ? kernel_of<1>(part, args)
+         : args.rows <= 4 ? kernel_of<4>(part, args)
+         : args.rows <= 8 ? kernel_of<8>(part, args)
+                          : kernel_of<16>(part, args);
+}
+template std::optional<ConvolutionKernel<float>> direct_convolution(Part, ConvolutionArgs<float>&);
+template std::optional<ConvolutionKernel<Half>> direct_convolution(Part, ConvolutionArgs<Half>&);
+template std::optional<ConvolutionKernel<BFloat16>> direct_convolution(Part,
+                                                                       ConvolutionArgs<BFloat16>&);
 
 }  // namespace gradus::cuda

@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
@@ -56,10 +55,6 @@ struct ConvolutionKernel {
   bool sums_rows = false;  // see ConvolutionArgs::row_sums
   int parts = 0;           // into which the depth is cut; 0: as the model of all kernels says
 };
-
-// The kernel for small convolutions of few rows; sets args.direct. Nothing where it is none.
-std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPass part,
-                                                           ConvolutionArgs<float>& args);
 
 // The kernel by tensor cores for such a product of float32. Sets args.pitch where it takes patches.
 // REQUIRES: has_tensor_cores(); args.parts == 1.

@@ -1,0 +1,126 @@
+// Convolutions of one channel a group on CUDA: which of their kernels runs.
+#include "gradus/cuda/kernels/windows/depthwise.cuh"
+
+#include <algorithm>
+
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/depthwise.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/grid.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+using Part = ConvolutionPass;
+
+// f.template operator()<K>() for a window of K x K, where there are kernels for it.
+template <class F>
+bool with_window(int size, const F& f) {
+  if (size == 3) return f.template operator()<3>(), true;
+  if (size == 5) return f.template operator()<5>(), true;
+  if (size == 7) return f.template operator()<7>(), true;
+  return false;
+}
+
+template <class T, class... Args>
+void launch(void (*kernel)(DepthwiseArgs<T>, Args...), const DepthwiseArgs<T>& args, int64_t blocks,
+            Args... rest) {
+  launch_pdl(kernel, {dim3(static_cast<unsigned>(blocks)), kDepthwiseThreads}, args, rest...);
+}
+
+template <class T>
+void make_gradient_of_weight(void (*kernel)(DepthwiseArgs<T>), DepthwiseArgs<T> args,
+                             int64_t taps) {
+  constexpr int64_t kBlocks = 8 * 132;  // wanted; by the shapes alone, so that every GPU adds alike
+  const int64_t wanted = std::min<int64_t>(ceil_div(kBlocks, int64_t{args.channels}), args.samples);
+  args.part = static_cast<int>(ceil_div(int64_t{args.samples}, wanted));
+  const int64_t parts = ceil_div(args.samples, args.part), results = args.channels * taps;
+  const Scratch partial(static_cast<size_t>(parts * results) * sizeof(float));
+  args.partial = partial.as<float>();
+  launch(kernel, args, args.channels * parts);
+  MatmulArgs<float, T> sum{};
+  sum.out = args.out, sum.m = 1, sum.n = results;
+  add_parts(args.partial, parts, sum);
+}
+
+template <class T>
+bool make(Part part, int64_t taps, DepthwiseArgs<T> args, bool plain) {
+  const int size = args.kernel[0] == args.kernel[1] ? args.kernel[0] : 0;
+  if (part == Part::wgrad)
+    return with_window(size, [&]<int K>() {
+      make_gradient_of_weight(plain ? depthwise_weight<T, K, true> : depthwise_weight<T, K, false>,
+                              args, taps);
+    });
+  const auto start = [&](auto* kernel, const DepthwiseArgs<T>& with, int64_t rows, int64_t columns,
+                         auto... rest) {
+    const int64_t threads = int64_t{args.samples} * args.channels * rows * columns;
+    launch(kernel, with, ceil_div(threads, int64_t{kDepthwiseThreads}), counted(threads), rest...);
+  };
+  const bool of_input = part == Part::dgrad;
+  const auto by_window = [&]<int K>() {
+    DepthwiseArgs<T> with = args;
+    with.turned = of_input;  // which reaches as far before an element
+    for (int d = 0; d < 2 && of_input; ++d) with.padding[d] = K - 1 - args.padding[d];
+    start(plain ? depthwise<T, K, true> : depthwise<T, K, false>, with,
+          ceil_div(args.out_size[0], depthwise_rows(plain)), args.out_size[1]);
+  };
+  const auto by_halves = [&]<int K>() {
+    const auto pairs = [&](int d) { return (args.out_size[d] + args.padding[d] + 1) / 2; };
+    start(depthwise_halved<T, K>, args, pairs(0), pairs(1), int2{pairs(0), pairs(1)});
+  };
+  const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
+  if ((plain || !of_input) && with_window(size, by_window)) return true;
+  if (of_input && all(args.stride, 2) && all(args.dilation, 1) && with_window(size, by_halves))
+    return true;
+  start(of_input ? depthwise_any<T, true> : depthwise_any<T, false>, args, args.out_size[0],
+        args.out_size[1]);
+  return true;
+}
+
+template <class T>
+bool make(Part part, const Convolution& shape, const Tensor& a, const Tensor& b, const Tensor& bias,
+          const Tensor& out) {
+  const auto data = [](const Tensor& x) {
+    return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
+  };
+  const bool of_input = part == Part::dgrad, of_weight = part == Part::wgrad;
+  DepthwiseArgs<T> args{};
+  args.image = of_weight ? data(b) : data(a);
+  args.weight = of_weight ? nullptr : data(b);
+  args.grad = of_weight ? data(a) : nullptr;
+  args.bias = data(bias), args.out = static_cast<T*>(out.data_ptr());
+  args.samples = counted(shape.batch), args.channels = counted(shape.channels);
+  bool plain = true;
+  for (int d = 0; d < 2; ++d) {
+    const WindowDim& w = shape.dim[kSpatial - 2 + d];
+    args.image_size[d] = counted(of_input ? w.out : w.in);
+    args.out_size[d] = counted(of_input ? w.in : w.out);
+    args.kernel[d] = counted(w.kernel), args.stride[d] = counted(w.stride);
+    args.padding[d] = counted(w.padding), args.dilation[d] = counted(w.dilation);
+    const Phase phase = phase_of(w, 0);
+    args.tap_step[d] = phase.tap_step, args.reach[d] = phase.reach;
+    plain = plain && w.stride == 1 && w.dilation == 1;
+  }
+  return make(part, shape.taps(), args, plain);
+}
+
+}  // namespace
+
+bool depthwise_convolution(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
+                           const Tensor& bias, const Tensor& out) {
+  const int64_t elements = shape.batch * shape.channels * (shape.inputs() + shape.outputs());
+  if (!is_depthwise(shape) || shape.spatial > 2 || elements > 1 << 30) return false;
+  switch (out.dtype()) {
+    case kHalf:
+      return make<Half>(part, shape, a, b, bias, out);
+    case kBFloat16:
+      return make<BFloat16>(part, shape, a, b, bias, out);
+    case kFloat:
+      return make<float>(part, shape, a, b, bias, out);
+    default:
+      return false;
+  }
+}
+
+}  // namespace gradus::cuda
