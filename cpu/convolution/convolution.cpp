@@ -89,6 +89,25 @@ class Tiles {
   int64_t columns_, joined_ = 0, span_ = 0;
 };
 
+// One row of few terms, as where each channel is a group: a tile of places would be for several.
+template <class T>
+bool is_line(const Correlation<T>& c) {
+  constexpr int64_t kFewTerms = 64;
+  return c.rows == 1 && c.taps <= kFewTerms;
+}
+// part: a sample's group, whose image is that of c.source.
+template <class T>
+void correlate_lines(const Correlation<T>& c, int64_t part, const T* weight, const T* image,
+                     const std::vector<int64_t>& taps) {
+  const T bias = c.bias ? c.bias[part % c.groups] : T(0);
+  T* to = c.out + part * c.out_plane;
+  for (int64_t i = 0; i < c.places[0]; ++i)
+    for (int64_t j = 0; j < c.places[1]; ++j, to += c.places[2])
+      table_of<ConvolutionKernel<T>>().line(
+          c.taps, weight, image + (i * c.image.dim[1].length + j) * c.image.dim[2].length,
+          taps.data(), bias, c.places[2], to);
+}
+
 // weight: rows, in whole steps of the kernel, of each group.
 template <class T>
 void correlate(const Correlation<T>& c, const T* weight) {
@@ -114,6 +133,10 @@ void correlate(const Correlation<T>& c, const T* weight) {
       if (i == begin || i % cuts == 0)
         c.image.fill(c.source + part * c.channels * c.source_plane, c.channels, image.data());
       const T* const a = weight + group * padded_rows * c.taps;
+      if (is_line(c)) {
+        correlate_lines(c, part, a, image.data(), taps);
+        continue;
+      }
       tiles.each([&](int64_t at, const std::vector<Segment>& segments) {
         for (int64_t row = first; row < last; row += kernel.rows) {
           const int64_t rows = std::min(kernel.rows, last - row);

@@ -1,6 +1,9 @@
 // The kernels of convolutions for one instruction set.
 #include "gradus/cpu/simd/convolution_kernel.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "gradus/cpu/simd/set.h"
 
 namespace gradus::cpu {
@@ -61,6 +64,40 @@ GRADUS_TARGET void multiply_windows(int64_t rows, int64_t k, const T* a, const T
   multiply_rows<kConvRows>(rows, k, a, b, taps, out);
 }
 
+// Up to so many vectors, of which the last one may be short.
+template <int vectors, class T>
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_line_part(
+    int64_t k, const T* a, const T* b, const int64_t* taps, T bias, int64_t count, T* out) {
+  using Vector = typename ConvVector<T>::Type;
+  Vector sum[vectors] = {};
+  for (int64_t t = 0; t < k; ++t) {
+    const Vector* row = reinterpret_cast<const Vector*>(b + taps[t]);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) sum[v] += a[t] * row[v];
+  }
+  constexpr int64_t kLanes = kConvBytes / sizeof(T);
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; ++v) {
+    const Vector result = sum[v] + bias;
+    T* const to = out + v * kLanes;
+    if (v < vectors - 1 || count == vectors * kLanes)
+      *reinterpret_cast<Vector*>(to) = result;
+    else
+      std::memcpy(to, &result, static_cast<size_t>(count - v * kLanes) * sizeof(T));
+  }
+}
+
+template <class T>
+GRADUS_TARGET void multiply_line(int64_t k, const T* a, const T* b, const int64_t* taps, T bias,
+                                 int64_t count, T* out) {
+  constexpr int64_t kLanes = kConvBytes / sizeof(T), kMost = 4 * kLanes;
+  for (; count > 3 * kLanes; count -= kMost, b += kMost, out += kMost)
+    multiply_line_part<4>(k, a, b, taps, bias, std::min(count, kMost), out);
+  if (count > 2 * kLanes) return multiply_line_part<3>(k, a, b, taps, bias, count, out);
+  if (count > kLanes) return multiply_line_part<2>(k, a, b, taps, bias, count, out);
+  if (count > 0) multiply_line_part<1>(k, a, b, taps, bias, count, out);
+}
+
 // Sums are kept in 64 bytes of lanes whatever a vector's width, and folded in pairs.
 constexpr int kFoldParts = 64 / kConvBytes;
 constexpr int kFoldRows = kConvBytes == 64 ? 4 : 2, kFoldTaps = kConvBytes == 64 ? 6 : 3;
@@ -109,8 +146,8 @@ template <class T>
 const ConvolutionKernel<T>& ConvolutionKernel<T>::GRADUS_SET() {
   namespace set = cpu::GRADUS_SET;
   static constexpr ConvolutionKernel kernel = {
-      set::kConvRows, set::kConvStep, set::kConvColumns<T>, set::multiply_windows<T>,
-      set::kFoldRows, set::kFoldTaps, set::fold_windows<T>};
+      set::kConvRows,        set::kConvStep, set::kConvColumns<T>, set::multiply_windows<T>,
+      set::multiply_line<T>, set::kFoldRows, set::kFoldTaps,       set::fold_windows<T>};
   return kernel;
 }
 template const ConvolutionKernel<float>& ConvolutionKernel<float>::GRADUS_SET();

@@ -16,6 +16,11 @@ struct ConvolutionKernel {
   int64_t rows, step, columns;
   void (*multiply)(int64_t rows, int64_t k, const T* a, const T* b, const int64_t* taps, T* out);
 
+  // line: out[p] = bias + sum over t < k of a[t] * b[taps[t] + p], for `count` places p: one row,
+  // written where it belongs. Reads up to `columns` elements behind the last place.
+  void (*line)(int64_t k, const T* a, const T* b, const int64_t* taps, T bias, int64_t count,
+               T* out);
+
   // fold: out[r * out_row + t] += sum over s < samples and p < places of
   // a[s * a_sample + r * a_row + p] * b[s * b_sample + taps[t] + p], for fold_rows rows and
   // fold_taps taps. places is a multiple of kLanes.

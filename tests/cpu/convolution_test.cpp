@@ -31,8 +31,15 @@ void check_parts(const Convolution& s, ScalarType dtype) {
   for (const ConvolutionPass part : kParts) {
     const Tensor a = random_numbers(sizes_of(first_operand(part), s), dtype);
     const Tensor b = random_numbers(sizes_of(second_operand(part), s), dtype);
-    const Tensor expected = slow_convolution(part, s, raw::to(a, kDouble), raw::to(b, kDouble));
-    const Tensor got = raw::convolution("conv", part, s, a, b);
+    Tensor expected = slow_convolution(part, s, raw::to(a, kDouble), raw::to(b, kDouble)), bias;
+    if (part == ConvolutionPass::fprop) {
+      bias = random_numbers({s.filters}, dtype);
+      Dims along_filters = Dims::filled(expected.sizes().size(), 1);
+      along_filters[1] = s.filters;
+      expected =
+          raw::zip(BinaryOp::add, expected, *raw::try_view(raw::to(bias, kDouble), along_filters));
+    }
+    const Tensor got = raw::convolution("conv", part, s, a, b, bias);
     ASSERT_EQ(got.sizes(), expected.sizes());
     EXPECT_LE(largest_difference(got, expected), unit * (4 + terms_of(part, s)))
         << "part " << static_cast<int>(part);
@@ -50,6 +57,18 @@ TEST(CpuConvolution, ManyFiltersAndLongLines) {
     check_parts(s, kFloat);
     s = random_convolution(3, 70);
     if (s.spatial < 3) check_parts(s, kFloat);
+  }
+}
+
+// A group for each channel, whose lines are written as they are, in vectors and a rest.
+TEST(CpuConvolution, OneRowAGroupAndLinesOfEveryLength) {
+  for (int64_t length = 1; length <= 70; ++length) {
+    Convolution s;
+    s.batch = 2, s.groups = s.channels = s.filters = 3;
+    s.dim[1] = {3, 3, 3, 1, 1, 1};
+    s.dim[2] = {length, length, 3, 1, 1, 1};
+    check_parts(s, length % 2 ? kFloat : kDouble);
+    check_parts(s, length % 2 ? kDouble : kFloat);
   }
 }
 

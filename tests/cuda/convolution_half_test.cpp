@@ -194,7 +194,8 @@ TEST_F(HalfConvolutionTest, DepthwiseInEveryType) {
         depthwise(2, 3, {9, 1, 3, 2, 3, 1}), depthwise(1, 3, {15, 1, 3, 1, 2, 2}),
         depthwise(2, 3, {10, 1, 4, 3, 2, 1}), line, uneven})
     for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
-      expect_convolution(s, dtype, Order::first);
+      for (const Order order : {Order::first, Order::last, Order::gappy})
+        expect_convolution(s, dtype, order);
 }
 
 // Operands are rounded to 11 bits of fraction and sign each, where that is allowed; else not.

@@ -172,7 +172,8 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
   bool all = true;
   const auto add = [&] {
     const auto kernel = kernel_for(part, args);
-    kernel ? out.push_back({args, *kernel}) : void(all = false);
+    if (kernel) out.push_back({args, *kernel});
+    all = all && kernel;
   };
   if (part != Part::dgrad) return add(), out;
   const Convolution& s = args.shape;
@@ -337,15 +338,8 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (lie_plainly(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
-  if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
-    if (!convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
-    const auto wide = [](const Tensor& x) {
-      return x.defined() ? raw::contiguous(raw::to(x, kFloat)) : x;
-    };
-    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
-    convolution(part, shape, wide(a), wide(b), wide(bias), sums);
-    return copy(sums, out);
-  }
+  const bool half = out.dtype() == kHalf || out.dtype() == kBFloat16;
+  if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
   if (out.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
       !convolves_by_cudnn() && has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))
     return;
@@ -353,6 +347,12 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
     const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
     convolution(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made);
     return copy(made, out);
+  }
+  if (half) {
+    const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
+    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
+    convolution(part, shape, wide(a), wide(b), wide(bias), sums);
+    return copy(sums, out);
   }
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
