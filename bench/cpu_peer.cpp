@@ -10,6 +10,7 @@
 
 namespace library = torch;
 #include "bench/resnet.h"
+#include "bench/small_models.h"
 
 namespace {
 
@@ -65,17 +66,10 @@ int main(int argc, char** argv) {
   };
   time_step("step Linear(10, 1) batch 64", 5000, nn::Linear(10, 1), torch::randn({64, 10}),
             torch::randn({64, 1}), nn::MSELoss());
-  time_step("step MLP 784-512-10 batch 128", 50,
-            nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10)),
-            torch::randn({128, 784}), torch::randint(10, {128}, torch::kLong),
-            nn::CrossEntropyLoss());
-  time_step("step LeNet-5 batch 128", 20,
-            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
-                           nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
-                           nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
-                           nn::ReLU(), nn::Linear(84, 10)),
-            torch::randn({128, 1, 28, 28}), torch::randint(10, {128}, torch::kLong),
-            nn::CrossEntropyLoss());
+  time_step("step MLP 784-512-10 batch 128", 50, bench::mlp(), torch::randn({128, 784}),
+            torch::randint(10, {128}, torch::kLong), nn::CrossEntropyLoss());
+  time_step("step LeNet-5 batch 128", 20, bench::lenet(), torch::randn({128, 1, 28, 28}),
+            torch::randint(10, {128}, torch::kLong), nn::CrossEntropyLoss());
   time_step("step LSTM 256x2 64 x batch 32", 2, nn::LSTM(nn::LSTMOptions(256, 256).num_layers(2)),
             torch::randn({64, 32, 256}), torch::randn({64, 32, 256}), nn::MSELoss());
   time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,

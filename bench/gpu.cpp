@@ -13,6 +13,7 @@
 
 namespace library = gradus;
 #include "bench/resnet.h"
+#include "bench/small_models.h"
 
 using namespace gradus;
 using bench::device_seconds, bench::report;
@@ -428,14 +429,10 @@ void training_steps() {
   fc->to(kCUDA);
   time_step("step Linear(10, 1) batch 64", fc, randn({64, 10}, kCUDA), randn({64, 1}, kCUDA),
             nn::MSELoss(), 200, true);
-  nn::Sequential mlp(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10));
+  const nn::Sequential mlp = bench::mlp(), lenet = bench::lenet();
   mlp->to(kCUDA);
   time_step("step MLP 784-512-10 batch 128", mlp, randn({128, 784}, kCUDA),
             randint(10, {128}, kCUDA), nn::CrossEntropyLoss(), 200, true);
-  nn::Sequential lenet(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
-                       nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
-                       nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
-                       nn::ReLU(), nn::Linear(84, 10));
   lenet->to(kCUDA);
   time_step("step LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}, kCUDA),
             randint(10, {128}, kCUDA), nn::CrossEntropyLoss(), 200, true);

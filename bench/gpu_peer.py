@@ -5,6 +5,7 @@ import time
 
 import torch
 from resnet18 import ResNet18
+from small_models import as_graph, lenet, mlp
 
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
@@ -355,38 +356,14 @@ def training_steps():
         if captured:
             measure(f"captured {name}", as_graph(step, x, y))
 
-    def as_graph(step, x, y):
-        """A step as PyTorch's documents capture it: three to warm up on a side stream, and a copy of each input."""
-        static_x, static_y = x.clone(), y.clone()
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                step(static_x, static_y)
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            step(static_x, static_y)
-
-        def replay(x, y):
-            static_x.copy_(x)
-            static_y.copy_(y)
-            graph.replay()
-
-        return replay
-
     time_step("step Linear(10, 1) batch 64", torch.nn.Linear(10, 1).cuda(),
               torch.randn(64, 10, device="cuda"), torch.randn(64, 1, device="cuda"),
               torch.nn.MSELoss(), captured=True)
-    mlp = torch.nn.Sequential(torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
-    time_step("step MLP 784-512-10 batch 128", mlp.cuda(), torch.randn(128, 784, device="cuda"),
+    time_step("step MLP 784-512-10 batch 128", mlp().cuda(), torch.randn(128, 784, device="cuda"),
+              torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), captured=True)
+    time_step("step LeNet-5 batch 128", lenet().cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), captured=True)
     nn = torch.nn
-    lenet = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-                          nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
-                          nn.ReLU(), nn.Linear(84, 10))
-    time_step("step LeNet-5 batch 128", lenet.cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
-              torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), captured=True)
     for name, model, shape in [("step LSTM 256x2 64 x batch 32", nn.LSTM(256, 256, num_layers=2), (64, 32, 256)),
                                ("step TransformerEncoderLayer 384 64 x batch 128",
                                 nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:

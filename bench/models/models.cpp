@@ -11,6 +11,7 @@
 namespace library = gradus;
 #include "bench/models/gpt.h"
 #include "bench/resnet.h"
+#include "bench/small_models.h"
 
 using namespace gradus;
 
@@ -88,13 +89,6 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
   detail::allow_tf32_convolutions(false);
 }
 
-nn::Sequential lenet() {
-  return nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
-                        nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
-                        nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
-                        nn::ReLU(), nn::Linear(84, 10));
-}
-
 // One layer of a transformer's encoder, whose features serve as scores.
 struct Encoder : nn::Module {
   Encoder()
@@ -119,12 +113,10 @@ int main(int argc, char** argv) {
   bench::read_wanted(argc - 1, argv + 1);
   manual_seed(0);
   constexpr int kMany = 200;  // steps of a small model
-  time_model(
-      "MLP 784-512-10 batch 128",
-      [] { return nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10)); },
-      randn({128, 784}), randint(10, {128}), 128, "image", kMany);
-  time_model("LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}), randint(10, {128}), 128, "image",
-             kMany);
+  time_model("MLP 784-512-10 batch 128", bench::mlp, randn({128, 784}), randint(10, {128}), 128,
+             "image", kMany);
+  time_model("LeNet-5 batch 128", bench::lenet, randn({128, 1, 28, 28}), randint(10, {128}), 128,
+             "image", kMany);
   constexpr bench::GPTSizes kTiny = {
       .vocabulary = 65, .tokens = 64, .layers = 4, .heads = 4, .width = 128};
   time_model(

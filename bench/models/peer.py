@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
 from resnet18 import ResNet18, ResNet50  # noqa: E402
+from small_models import as_graph, lenet, mlp  # noqa: E402
 from table import read  # noqa: E402
 
 TOLERANCE = {"float32": 1e-4, "TF32": 1e-3, "bfloat16": 5e-3}
@@ -66,17 +67,11 @@ def report(name, who, value, work, unit):
     print(f"{name}\t{who}\t{value:.9g}\t{work:.9g}\t{unit}", flush=True)
 
 
-def lenet():
-    return nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-                         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
-                         nn.ReLU(), nn.Linear(84, 10))
-
-
 def time_step(name, who, model, x, y, scores, dtype, items, unit, steps, expected):
     adamw = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True, capturable=True)
     run = torch.compile(model) if who == "compiled" else model
 
-    def step():
+    def step(x, y):
         adamw.zero_grad(set_to_none=True)
         with torch.autocast("cuda", torch.bfloat16, enabled=dtype == "bfloat16"):
             loss = F.cross_entropy(run(x).reshape(-1, scores), y.flatten())
@@ -84,7 +79,7 @@ def time_step(name, who, model, x, y, scores, dtype, items, unit, steps, expecte
         adamw.step()
         return loss
 
-    first = step().item()
+    first = step(x, y).item()
     if expected and not abs(first - expected) <= TOLERANCE[dtype] * abs(expected):
         sys.exit(f"{name}: the first loss is {first} in PyTorch and {expected} in Gradus")
 
@@ -94,13 +89,13 @@ def time_step(name, who, model, x, y, scores, dtype, items, unit, steps, expecte
             torch.cuda.synchronize()
             start = time.perf_counter()
             for _ in range(steps):
-                run()
+                run(x, y)
             torch.cuda.synchronize()
             times.append((time.perf_counter() - start) / steps)
         return statistics.median(times[1:])
 
     for _ in range(3):
-        step()
+        step(x, y)
     torch.cuda.reset_peak_memory_stats()
     report(name, who, seconds(step), items, unit)
     report(name + ", peak memory", who, torch.cuda.max_memory_allocated(), 1, "bytes")
@@ -108,32 +103,10 @@ def time_step(name, who, model, x, y, scores, dtype, items, unit, steps, expecte
     report(name + ", captured", who, seconds(as_graph(step, x, y)), items, unit)
 
 
-def as_graph(step, x, y):
-    """A step as PyTorch's documents capture it: three to warm up on a side stream, and a copy of each input."""
-    batch = x.clone(), y.clone()
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-
-    def replay():
-        x.copy_(batch[0])
-        y.copy_(batch[1])
-        graph.replay()
-
-    return replay
-
-
 def main():
     folder, ours, parts = sys.argv[1], read([sys.argv[2]]), sys.argv[3:]
     # The model, how many scores it makes, the items of a step, their name, and the steps between two waits.
-    models = {"MLP 784-512-10 batch 128": (lambda: nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10)),
-                                           10, 128, "image", 200),
+    models = {"MLP 784-512-10 batch 128": (mlp, 10, 128, "image", 200),
               "LeNet-5 batch 128": (lenet, 10, 128, "image", 200),
               "Tiny GPT 4 x 128": (lambda: GPT(65, 64, 4, 4, 128), 65, 12 * 64, "token", 200),
               "GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token", 10),
