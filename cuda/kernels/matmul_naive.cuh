@@ -2,10 +2,12 @@
 //
 // Idea. The definition: out[row][col] is the sum of a[row][k] * b[k][col]. Neighbouring threads
 // take neighbouring rows.
+//
 // Cost. 2 loads for each multiply-add, and no reuse but what the caches give. The 32 threads of a
 // warp read 32 rows of a, which lie far apart: 32 memory transactions where one would carry as
-// much, and as many again when they write their results. Next. The same work with the threads
-// numbered the other way round (matmul_coalesced.cuh).
+// much, and as many again when they write their results.
+//
+// Next. The same work with the threads numbered the other way round (matmul_coalesced.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

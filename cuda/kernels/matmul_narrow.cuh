@@ -5,8 +5,9 @@
 // kWarpRows rows of a and all columns of b, and its lanes split the terms, 16 bytes each. Steps of
 // both operands lie in a ring of stages in shared memory, past the registers (cp.async), so that
 // copies of some steps are always under way. The lanes' sums are folded at the end. Each block
-// reads b from the L2 cache, which is too slow for blocks of few rows. Cost. kWarpRows + kCols
-// loads of shared memory for kWarpRows * kCols * 4 multiply-adds.
+// reads b from the L2 cache, which is too slow for blocks of few rows.
+//
+// Cost. kWarpRows + kCols loads of shared memory for kWarpRows * kCols * 4 multiply-adds.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

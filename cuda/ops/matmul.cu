@@ -81,7 +81,7 @@ constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.30)
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
-// Columns of a block, whose rows' terms are cut into parts for a few rounds of blocks.
+// Split-K for tall, narrow products.
 template <class S>
 constexpr Kernel<float> kNarrowOf = {.runs = matmul_narrow<S>,
                                      .rows = S::kRows,

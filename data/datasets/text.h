@@ -2,9 +2,9 @@
 //
 //   const std::string text = data::read_text("book.txt");
 //   const data::CharVocabulary vocabulary(text);
-//   data::DataLoader loader(data::TextDataset(vocabulary.encode(text), 256),
-//   data::DataLoaderOptions(64).shuffle(true)); for (auto& [x, y] : loader) ...                  //
-//   int64 (64, 256) each; y is one character ahead of x
+//   const data::TextDataset pieces(vocabulary.encode(text), 256);
+//   data::DataLoader loader(pieces, data::DataLoaderOptions(64).shuffle(true));
+//   for (auto& [x, y] : loader) ...  // int64 (64, 256) each; y is one character ahead of x
 #pragma once
 
 #include <map>

@@ -1,7 +1,8 @@
 // DataLoader: batches of a data set, epoch by epoch, as Python's.
 //
-//   data::DataLoader loader(data::TensorPairDataset(images, targets),
-//   data::DataLoaderOptions(64).shuffle(true).workers(2)); for (int epoch = 0; epoch < 10; ++epoch)
+//   auto options = data::DataLoaderOptions(64).shuffle(true).workers(2);
+//   data::DataLoader loader(data::TensorPairDataset(images, targets), options);
+//   for (int epoch = 0; epoch < 10; ++epoch)
 //     for (auto& [x, y] : loader) train(x, y);
 #pragma once
 
@@ -101,9 +102,9 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
     begun_ = this->sampler_;
   }
 
-  Sampler begun_;  // at the beginning of the epoch
-  size_t first_ = 0,
-         taken_ = 0;  // batches: left out, as they were handed out before; taken, with these
+  Sampler begun_;     // at the beginning of the epoch
+  size_t first_ = 0;  // batches that were handed out before, which are left out
+  size_t taken_ = 0;  // batches that were taken, with those
   int64_t epochs_ = 0;
   std::optional<LoaderState> loaded_;  // the place where the next epoch begins
 };

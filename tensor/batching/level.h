@@ -28,7 +28,7 @@ struct Level {
   int depth = 1;  // how many levels batch, down to this one
 };
 
-// The scopes of all threads. Nobody else pays for more than a look at this number.
+// The scopes of all threads. The check costs one relaxed load outside of vmap.
 inline std::atomic<int> scopes = 0;
 
 // The innermost level of this thread; null outside of vmap.

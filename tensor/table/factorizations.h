@@ -28,16 +28,17 @@ enum class Factorization : uint8_t {
   // tau's size says how many there are; k is at most m.
   householder,
   // a (n, n), values (n), info. values become the eigenvalues of the symmetric matrix whose one
-  // triangle is read, ascending. a becomes the eigenvectors where `vectors`, else nobody's.
+  // triangle is read, ascending. a becomes the eigenvectors where `vectors`, else it is
+  // overwritten.
   eigh,
   // a (n, n), values, vectors (n, n), info. values become the eigenvalues, and the columns of
-  // vectors right eigenvectors of length 1, undefined where not `vectors`. a becomes nobody's. All
+  // vectors right eigenvectors of length 1, undefined where not `vectors`. a is overwritten. All
   // have the dtype of a. A complex a has values (n). A real a has values (2, n): real parts, then
   // imaginary ones. Two conjugate values stand side by side, the positive part first; their columns
   // are the real and the imaginary part of the first one's vector. A GPU may be waited for.
   eig,
   // a (m, n), u (m, k), values (n), vh (n, n), info; m is at least n, and k is n or m. a = u
-  // diag(values) vh, values descending. a becomes nobody's. u and vh are undefined where not
+  // diag(values) vh, values descending. a is overwritten. u and vh are undefined where not
   // `vectors`.
   svd
 };

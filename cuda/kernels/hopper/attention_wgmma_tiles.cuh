@@ -24,8 +24,8 @@ struct AttentionWgmmaArgs {
   T *grad_q = nullptr, *grad_k = nullptr, *grad_v = nullptr;
 };
 
-// Tiles of elements T. W: their width. N: the rows of those that stream by, of which there are two.
-// kPlanes: how many numbers an element is. kOwn: how many operands the block has rows of.
+// Tiles of elements T. W: the head's width. N: rows of a tile of keys and values, which stream by.
+// kPlanes: the bfloat16 terms of an element. kOwn: operands that stay in shared memory.
 template <class T, int W, int N, int kPlanesOf, int kOwnOf, bool kLines = false>
 struct AttentionWgmmaTile {
   using Element = T;
@@ -94,8 +94,8 @@ struct AttentionPipe {
     if (threadIdx.x % 32 == 0) hopper::arrive(barrier);
   }
 
-  // f(item) for each of this block's. Blocks take them to and fro, so that all have as much work
-  // where the tiles of a head have more and more of it.
+  // f(item) for each of this block's. Alternate rounds go backwards, which balances causal tiles
+  // of growing length.
   template <bool kKeysFirst, class F>
   __device__ void each_item(const F& f) const {
     const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);

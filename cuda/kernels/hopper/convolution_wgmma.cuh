@@ -17,7 +17,7 @@
 
 namespace gradus::cuda {
 
-// Taps reach forward from the first element that a place meets: it is `lower` for place 0, the step
+// The lowest index that place 0 reads: the lower corner of the box in TMA's im2col mode. The step
 // from place to place is GatheredDim::step.
 __host__ __device__ inline int lower_corner(const GatheredDim& dim) {
   return dim.first + (dim.reach < 0 ? (dim.taps - 1) * dim.reach : 0);

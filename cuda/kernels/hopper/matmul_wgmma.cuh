@@ -1,14 +1,18 @@
 // The rung wgmma of the matmul ladder: products of half types on Hopper.
 //
-// Idea. A block has two or three warpgroups. One thread of the first asks TMA for tiles of a and b,
-// some steps ahead, and TMA fills a ring of stages. The other warpgroups multiply 64 rows each
-// straight from shared memory. They never load. The blocks of a cluster have the same columns: each
-// copies its share of b's tile to all. Blocks stay and take tile after tile, so the first copies of
-// the next tile and the stores of the last one run beside products. (Shah et al.,
-// "FlashAttention-3", 2024, and CUTLASS 3 call this warp specialisation.) Cost. Some 4.3 TFLOP/s
-// and multiprocessor at the limit of the tensor cores; a tile of 128 x 256 reads 32 KB a step of 64
-// terms from the L2 cache. Results whose lines are no multiples of 16 bytes, which TMA does not
-// take, leave through registers. Next. Parts of sums where tiles are few.
+// Idea. A block has two or three warpgroups. One thread of the first is the producer: it asks TMA
+// for tiles of a and b, some steps ahead, and TMA fills a ring of stages. The other warpgroups are
+// the consumers: they multiply 64 rows each straight from shared memory, and never load. The blocks
+// of a cluster have the same columns: each copies its share of b's tile to all. Blocks stay and
+// take tile after tile, so the first copies of the next tile and the stores of the last one run
+// beside products. (Shah et al., "FlashAttention-3", 2024, and CUTLASS 3 call this warp
+// specialisation.)
+//
+// Cost. Some 4.3 TFLOP/s and multiprocessor at the limit of the tensor cores; a tile of 128 x 256
+// reads 32 KB a step of 64 terms from the L2 cache. Results whose rows are no multiples of 16
+// bytes, which TMA does not take, leave through registers.
+//
+// Next. Split-K where tiles are few.
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/odd_lines.cuh"

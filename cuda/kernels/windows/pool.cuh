@@ -60,8 +60,7 @@ __device__ void each_element(const PoolOf<Index>& pool, const Index (&o)[kSpatia
         f((i * pool.dim[1].in + j) * pool.dim[2].in + k);
 }
 
-// f(window in the plane, its places) for each window between whose ends element `at` lies, in
-// order.
+// f(window in the plane, its places) for each window that covers element `at`, in order.
 template <class Index, class F>
 __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatial], const F& f) {
   Index o[kSpatial];

@@ -12,7 +12,7 @@ namespace gradus::cuda {
 namespace {
 template <bool kExact>
 struct FloatFamily {
-  // The fastest on an H100 of those tried (docs/lab-notebook.md).
+  // The fastest on an H100 of those tried (docs/notebook/attention.md).
   static constexpr int64_t kTallFrom = 1024;
   template <int W, int down>
   using Products = FloatProducts<W, kExact, down, 32, 16, W == 64 ? 2 : 1>;

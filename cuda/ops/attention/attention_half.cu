@@ -9,7 +9,7 @@ namespace gradus::cuda {
 namespace {
 template <class T>
 struct HalfFamily {
-  // The fastest on an H100 of those tried (docs/lab-notebook.md).
+  // The fastest on an H100 of those tried (docs/notebook/attention.md).
   static constexpr int64_t kTallFrom = 2048;
   template <int W, int down>
   using Products =

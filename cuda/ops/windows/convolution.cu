@@ -307,8 +307,8 @@ bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor
   }
 }
 
-// Whether tensors are taken as they lie, row-major, by a kernel that nobody named.
-bool lie_plainly(const Tensor& a, const Tensor& b, const Tensor& out) {
+// Whether all are contiguous (NCHW), and no kernel was forced.
+bool takes_contiguous(const Tensor& a, const Tensor& b, const Tensor& out) {
   return a.is_contiguous() && b.is_contiguous() && out.is_contiguous() && !chosen_tile() &&
          !convolves_by_wgmma() && !convolves_by_cudnn();
 }
@@ -319,7 +319,7 @@ bool is_exact(const Tensor& out) {
 // channels last. False, and nothing done, where it is none.
 bool small_convolution(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
                        const Tensor& bias, const Tensor& out, const Tensor& sums = {}) {
-  return out.dtype() != kDouble && lie_plainly(a, b, out) &&
+  return out.dtype() != kDouble && takes_contiguous(a, b, out) &&
          is_direct(part, shape, is_exact(out)) && multiply(part, shape, a, b, bias, out, sums);
 }
 }  // namespace
@@ -336,7 +336,7 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
 // Half types are taken too; they and floats that may be rounded to TF32 with any strides.
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
-  if (lie_plainly(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
+  if (takes_contiguous(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
   const bool half = out.dtype() == kHalf || out.dtype() == kBFloat16;
   if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;

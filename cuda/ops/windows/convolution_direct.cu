@@ -118,8 +118,8 @@ std::optional<ConvolutionKernel<T>> kernel_of(Part part, ConvolutionArgs<T>& arg
 
 }  // namespace
 
-// The limits were measured with 70 shapes on an H200 (docs/lab-notebook.md): within them tiles were
-// slower.
+// The limits were measured with 70 shapes on an H200 (docs/notebook/convolutions.md): within them
+// tiles were slower.
 bool is_direct(Part part, const Convolution& s, bool exact) {
   constexpr int64_t kFew = 1 << 25, kMany = 1 << 29, kMostGathered = 16;
   const bool of_input = part == Part::dgrad;

@@ -3,9 +3,9 @@
 
     links.py ROOT
 
-Reads *.md of ROOT, ROOT/docs and ROOT/docs/cookbook, and the course's texts and READMEs. A block of code may show a tree of folders. mkdocs.yml and README.md name every page of docs/, and
-mkdocs.yml and the index of docs/cookbook those of the cookbook. Needs no
-network: links to other hosts are left alone.
+Reads *.md of ROOT, of ROOT/docs with its cookbook and notebook, and the course's texts and READMEs. A block of code may
+show a tree of folders. mkdocs.yml and README.md name every page of docs/; mkdocs.yml and their indices those of the
+cookbook and of the notebook. Needs no network: links to other hosts are left alone.
 """
 import glob
 import os
@@ -75,11 +75,12 @@ def check(root, page):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    pages = sorted(page for folder in ("", "docs/", "docs/cookbook/", "course/", "course/staff/", "course/text/")
+    pages = sorted(page for folder in ("", "docs/", "docs/cookbook/", "docs/notebook/", "course/", "course/staff/", "course/text/")
                    for page in glob.glob(f"{root}/{folder}*.md"))
     problems = [problem for page in pages for problem in check(root, page)]
     for listing, folder in (("mkdocs.yml", "docs"), ("README.md", "docs"), ("mkdocs.yml", "docs/cookbook"),
-                            ("docs/cookbook/index.md", "docs/cookbook")):
+                            ("docs/cookbook/index.md", "docs/cookbook"), ("mkdocs.yml", "docs/notebook"),
+                            ("docs/lab-notebook.md", "docs/notebook")):
         text = open(os.path.join(root, listing)).read()
         problems += [f"{listing} does not name {folder}/{name}" for name in sorted(os.listdir(os.path.join(root, folder)))
                      if os.path.join(folder, name) != listing and name.endswith(".md") and not re.search(rf"[ (/]{re.escape(name)}", text)]

@@ -79,7 +79,7 @@ def is_hard(sentence):
 def found(root):
     paths = [root / "gradus.h", root / "version.h"]
     paths += [p for folder in FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SUFFIXES]
-    pages = [root / "README.md", root / "CONTRIBUTING.md"] + sorted((root / "docs").glob("*.md")) + sorted((root / "docs/cookbook").glob("*.md"))
+    pages = [root / "README.md", root / "CONTRIBUTING.md"] + [page for folder in ("docs", "docs/cookbook", "docs/notebook") for page in sorted((root / folder).glob("*.md"))]
     for path in paths + [page for page in pages if page.name not in MADE]:
         text = path.read_text()
         for line, paragraph in prose(text) if path.suffix == ".md" else comments(text):
