@@ -1,11 +1,8 @@
-// The programs that documents show are those that tests build and run, and the tour is as short as
-// it says.
+// The programs that documents show are those that tests build and run.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <sstream>
 #include <string>
 
@@ -61,20 +58,6 @@ TEST(Docs, TheSimulatorsShowTheTourAndTheTestThatAreRun) {
     ++lines_of_kernel;
   }
   EXPECT_GT(lines_of_kernel, 10);
-}
-
-TEST(Docs, TheTourIsAWeekendLong) {
-  const std::string tour = read("docs/tour.md");
-  const std::regex heading("### [0-9]+\\. `([^`]+)`\n");
-  std::ptrdiff_t files = 0, lines = 0;
-  for (std::sregex_iterator at(tour.begin(), tour.end(), heading), end; at != end; ++at, ++files) {
-    const std::string text = read((*at)[1]);
-    lines += std::count(text.begin(), text.end(), '\n');
-  }
-  EXPECT_GT(files, 10);
-  EXPECT_LE(files, 15);
-  EXPECT_LE(lines, 2500);
-  EXPECT_NE(tour.find("They have 2,500 lines together."), std::string::npos);
 }
 
 }  // namespace
