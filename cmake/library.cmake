@@ -220,13 +220,6 @@ elseif(GRADUS_HAS_CUDA)
     list(APPEND GRADUS_CUDA_OPTIONS --split-compile=0)
   endif()
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
-  # wgmma is for compute capability 9.0a alone, so that its files are compiled for that, too.
-  if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90")
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/cuda/ops/attention/attention_wgmma.cu
-                        ${PROJECT_SOURCE_DIR}/cuda/ops/matmul/wgmma.cu
-                        ${PROJECT_SOURCE_DIR}/cuda/ops/windows/convolution_wgmma.cu
-                 APPEND PROPERTY COMPILE_OPTIONS
-                 --generate-code=arch=compute_90a,code=sm_90a -DGRADUS_HOPPER)
-  endif()
+  gradus_compile_for_hopper("${cuda_sources}")
   target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)
 endif()

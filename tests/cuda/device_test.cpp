@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/gradus.h"
 #include "gradus/tensor/backend.h"
 #include "tests/cuda/gpu_test.h"
@@ -19,6 +20,14 @@ using DeviceTest = GpuTest;
 TEST(Device, SaysWhetherThereIsOneAndWhyNot) {
   EXPECT_EQ(cuda::is_available(), cuda::device_count() > 0);
   EXPECT_EQ(cuda::is_available(), cuda::why_unavailable().empty());
+}
+
+// A build that lacks them is right, and half as fast.
+TEST_F(DeviceTest, AGpuOfCapability90HasTheKernelsOfHopper) {
+  const cuda::DeviceProperties& device = cuda::getDeviceProperties(0);
+  if (device.simulated || device.major != 9 || device.minor != 0)
+    GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  EXPECT_TRUE(cuda::has_wgmma()) << "configure with -DCMAKE_CUDA_ARCHITECTURES=90";
 }
 
 TEST(Device, EveryUseWithoutADeviceSaysWhyThereIsNone) {
