@@ -7,6 +7,7 @@
 
 #include "gradus/gradus.h"
 #include "gradus/tensor/math/elementwise.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {
