@@ -96,6 +96,7 @@ Tensor operand(int64_t size, char layout, ScalarType dtype) {
 }
 
 void run(const Options& options) {
+  bench::print_config();
   std::printf("device: %s\n\n", cuda::getDeviceProperties(0).name.c_str());
   std::printf("| kernel | layout | size | ms | TFLOP/s | of cuBLAS | relative error |\n");
   std::printf("|---|---|---|---|---|---|---|\n");

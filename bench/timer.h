@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/clock.h"
+#include "bench/config.h"
 #include "gradus/gradus.h"
 
 namespace bench {
@@ -52,6 +53,8 @@ double device_seconds(F f, int rounds = 20) {
 // who: gradus, pytorch, cublas ...; work: bytes or operations per call, in `unit` per second.
 inline void report(const char* name, const char* who, double seconds, double work,
                    const char* unit) {
+  static const bool first = (print_config(), true);
+  static_cast<void>(first);
   std::printf("%s\t%s\t%.9g\t%.9g\t%s\n", name, who, seconds, work, unit);
   std::fflush(stdout);
 }

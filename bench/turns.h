@@ -15,11 +15,17 @@
 #include <iostream>
 #include <string>
 
+#ifdef GRADUS_VERSION
+#include "bench/config.h"
+#endif
+
 namespace turns {
 
 #ifdef GRADUS_VERSION
+using bench::print_config;
 inline constexpr const char* kWho = "gradus";
 #else
+inline void print_config() {}
 inline constexpr const char* kWho = "libtorch";
 #endif
 
@@ -55,6 +61,7 @@ inline void read_arguments(int argc, char** argv) {
       on = on.device(std::string(argv[++i]));
     else
       wanted = argv[i];
+  if (!waits) print_config();
 }
 
 inline void wait_for_turn() {

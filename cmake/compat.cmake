@@ -3,7 +3,7 @@
 set(GRADUS_COMPAT_INCLUDE ${PROJECT_BINARY_DIR}/compat)
 set(names
   ATen/ATen ATen/ArrayRef ATen/autocast_mode ATen/CPUGeneratorImpl ATen/Device ATen/Functions ATen/Generator ATen/Layout ATen/Scalar
-  ATen/ScalarType ATen/Tensor ATen/TensorIndexing ATen/TensorOptions
+  ATen/ScalarType ATen/Tensor ATen/Version ATen/TensorIndexing ATen/TensorOptions
   ATen/cuda/CUDAContext ATen/cuda/CUDAEvent c10/cuda/CUDAFunctions c10/cuda/CUDAStream
   ATen/core/Generator ATen/core/Tensor ATen/core/TensorAccessor c10/core/Device c10/core/DeviceType
   c10/core/InferenceMode c10/core/Layout c10/core/MemoryFormat c10/core/Scalar c10/core/TensorOptions

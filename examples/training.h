@@ -188,7 +188,10 @@ inline void note_epoch(Result& result, const Epoch& epoch, const Settings& setti
 }
 
 // Tells which data the program has.
+// How the library was built, and the data.
 inline void print_data(const Data& data) {
+  const std::string config = gradus::show_config();
+  std::cout << config.substr(0, config.find('\n')) << '\n';
   std::cout << "Data: " << data.name << " (" << data.source << "), " << data.train.images.size(0)
             << " training and " << data.test.images.size(0) << " test images of "
             << data.train.images.size(1) << " pixels, " << data.classes << " classes\n";

@@ -93,3 +93,11 @@ configure() {
   cmake -S . -B "$dir" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DGRADUS_CUDA=AUTO \
     -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "$@" ${CMAKE_ARGS:-}
 }
+
+# configure_measured DIR OPTION...: the build whose speed is measured, with what .carry/ has.
+configure_measured() {
+  local options=(-DGRADUS_BENCH=ON -DGRADUS_WERROR=OFF)
+  [ ! -d .carry ] || options+=(-DCMAKE_PREFIX_PATH="$PWD/.carry")
+  ! cuda_is_of_no_use || options+=(-DGRADUS_CUDA=OFF)
+  configure "$1" "${options[@]}" "${@:2}"
+}

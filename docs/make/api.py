@@ -21,7 +21,7 @@ SECTIONS = [
      "[operators](operators.md). Here is the rest.",
      ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/base/scalar.h", "tensor/base/device.h",
       "tensor/indexing.h", "tensor/dlpack.h", "tensor/generator.h", "tensor/generator_scope.h", "tensor/base/error.h", "tensor/base/warning.h",
-      "tensor/base/threads.h", "tensor/base/cpu_memory.h", "tensor/base/precision.h", "tensor/base/ordered_dict.h"]),
+      "tensor/base/threads.h", "tensor/base/cpu_memory.h", "tensor/base/precision.h", "tensor/base/ordered_dict.h", "version.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/autocast.h",
       "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),

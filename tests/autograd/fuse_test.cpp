@@ -97,7 +97,8 @@ void expect_close(const Tensor& got, const Tensor& expected, double tolerance) {
 class Fuse : public testing::TestWithParam<Chain> {};
 
 TEST_P(Fuse, GivesTheValuesAndGradientsOfTheFunction) {
-  const auto& [name, f, shapes] = GetParam();
+  const auto& [name, function, shapes] = GetParam();
+  const auto& f = function;  // Clang 14 captures no structured binding
   manual_seed(7);
   for (const Device device : cpu_and_cuda())
     for (const ScalarType type : {kFloat, kDouble, kHalf})

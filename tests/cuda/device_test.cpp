@@ -30,6 +30,23 @@ TEST_F(DeviceTest, AGpuOfCapability90HasTheKernelsOfHopper) {
   EXPECT_TRUE(cuda::has_wgmma()) << "configure with -DCMAKE_CUDA_ARCHITECTURES=90";
 }
 
+TEST(Device, ABuildWithoutTheKernelsOfHopperSaysHowToGetThem) {
+  cuda::DeviceProperties device{};
+  device.name = "NVIDIA H100", device.major = 9;
+  const std::string warning = cuda::warning_without_wgmma(device);
+  EXPECT_CONTAINS(warning, "\"NVIDIA H100\"");
+  EXPECT_CONTAINS(warning, "-DCMAKE_CUDA_ARCHITECTURES=90");
+  device.simulated = true;
+  EXPECT_EQ(cuda::warning_without_wgmma(device), "");
+  device.simulated = false;
+  for (const auto& [major, minor] : {std::pair(8, 9), {10, 0}, {12, 0}}) {
+    device.major = major, device.minor = minor;
+    EXPECT_EQ(cuda::warning_without_wgmma(device), "") << major << '.' << minor;
+  }
+  const std::string yes = cuda::built_with_wgmma() ? "yes" : "no";
+  EXPECT_CONTAINS(show_config(), ", Hopper kernels " + yes + "\n");
+}
+
 TEST(Device, EveryUseWithoutADeviceSaysWhyThereIsNone) {
   if (cuda::is_available()) GTEST_SKIP() << "there is a device";
   const std::string& why = cuda::why_unavailable();

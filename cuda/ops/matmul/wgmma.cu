@@ -2,18 +2,47 @@
 // parts where tiles are few.
 #include "gradus/cuda/ops/matmul/wgmma.h"
 
+#include <atomic>
 #include <limits>
+
+#include "gradus/tensor/base/warning.h"
+
+namespace gradus::cuda {
+namespace {
+bool is_hopper(const DeviceProperties& device) {
+  return device.major == 9 && device.minor == 0 && !device.simulated;
+}
+}  // namespace
+
+std::string warning_without_wgmma(const DeviceProperties& device) {
+  if (!is_hopper(device)) return "";
+  return "matmul: this build of gradus lacks the kernels of compute capability 9.0, which the "
+         "device \"" +
+         device.name +
+         "\" has. Products, convolutions and attention are slower without them. Configure with "
+         "-DCMAKE_CUDA_ARCHITECTURES=90.";
+}
+}  // namespace gradus::cuda
 
 // A compiler that does not optimize (-G) moves registers while products write them.
 #if !defined(GRADUS_HOPPER) || defined(__CUDACC_DEBUG__)
 
 namespace gradus::cuda {
-bool has_wgmma() { return false; }
+bool built_with_wgmma() { return false; }
+bool has_wgmma() {
+  static std::atomic<bool> warned = false;
+  const DeviceProperties& device = getDeviceProperties(current_device());
+  if (is_hopper(device) && warns_again(warned)) warn(warning_without_wgmma(device));
+  return false;
+}
 double wgmma_cost(const MatmulArgs<float>&, int64_t, int64_t) {
+  has_wgmma();
   return std::numeric_limits<double>::infinity();
 }
 void wgmma_matmul(const MatmulArgs<float>&, int64_t, int64_t) {}
-bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { return false; }
+bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
+  return has_wgmma();
+}
 }  // namespace gradus::cuda
 
 #else
@@ -31,10 +60,8 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 
 namespace gradus::cuda {
 
-bool has_wgmma() {
-  const DeviceProperties& device = getDeviceProperties(current_device());
-  return device.major == 9 && device.minor == 0;
-}
+bool built_with_wgmma() { return true; }
+bool has_wgmma() { return is_hopper(getDeviceProperties(current_device())); }
 
 namespace {
 constexpr int64_t kMostCoordinate = std::numeric_limits<int>::max() - 1024;

@@ -2,15 +2,24 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {
 
-// Whether the current device has these kernels: it is of compute capability 9.0, and this build has
-// code for it.
+// Whether this build has these kernels.
+bool built_with_wgmma();
+
+// Whether the current device has them, too: it is of compute capability 9.0. A build without them
+// warns once where it is.
 bool has_wgmma();
+
+// The warning of a build without these kernels on a device; empty where the device could not run
+// them.
+std::string warning_without_wgmma(const DeviceProperties& device);
 
 // The time of wgmma_matmul in the unit of MatmulKernel; infinite where it does not take the
 // product.

@@ -5,7 +5,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 rm -rf "$1"
 mkdir -p "$1"
-cp -a "$root"/{CMakeLists.txt,gradus.h,version.h,cmake,tensor,cpu,cuda,autograd,nn,optim,data,serialize,watch,distributed,compat} "$1"
+cp -a "$root"/{CMakeLists.txt,gradus.h,version.h,version.cpp,cmake,tensor,cpu,cuda,autograd,nn,optim,data,serialize,watch,distributed,compat} "$1"
 
 # The row of the document's code block goes behind that of softsign.
 row=$(sed -n 's/^ *\(UNARY( log_cosh,.*)\)$/\1/p' "$root/docs/extending.md")

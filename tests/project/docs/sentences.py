@@ -77,7 +77,7 @@ def is_hard(sentence):
 
 
 def found(root):
-    paths = [root / "gradus.h", root / "version.h"]
+    paths = [root / "gradus.h", root / "version.h", root / "version.cpp"]
     paths += [p for folder in FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SUFFIXES]
     pages = [root / "README.md", root / "CONTRIBUTING.md"] + [page for folder in ("docs", "docs/cookbook", "docs/notebook") for page in sorted((root / folder).glob("*.md"))]
     for path in paths + [page for page in pages if page.name not in MADE]:

@@ -89,7 +89,7 @@ const std::map<std::string, Names> below_in_folder = {
 // Files that stand for their whole folder, and may include all of it.
 const Names umbrellas = {"cuda/cuda.h", "cuda/stub.cpp", "distributed/distributed.h"};
 // Users of the library, which may include all of it, and what builds it.
-const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
+const Names top = {"gradus.h", "version.h", "version.cpp", "compat", "examples", "bench",
                    "tests",    "course",    "python", "cmake",    "scripts"};
 // Rooms whose headers are internal, all of them.
 const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",

@@ -1,0 +1,28 @@
+# <gradus_config.def>: what gradus::show_config() says of the build. The library uses no cuDNN.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" flags)
+if(release_loops)
+  string(APPEND flags ", loops -O3")
+endif()
+set(GRADUS_HAS_CUBLAS OFF)
+if(GRADUS_HAS_CUDA AND NOT GRADUS_SIMULATED)
+  set(GRADUS_HAS_CUBLAS ON)
+endif()
+set(libraries)
+set(GRADUS_HAS_OPENBLAS ${GRADUS_HAS_BLAS})
+foreach(library OpenBLAS cuBLAS cuDNN NCCL MPI PNG JPEG)
+  string(TOUPPER ${library} name)
+  set(has_${library} no)
+  if(GRADUS_HAS_${name})
+    set(has_${library} yes)
+  endif()
+  string(APPEND libraries "\\n  ${library}: ${has_${library}}")
+endforeach()
+set(text "#define GRADUS_BUILT_FLAGS R\"(${flags})\"
+#define GRADUS_BUILT_SPEED \"OpenBLAS ${has_OpenBLAS}, CUDA ${found_cuda}\"
+#define GRADUS_BUILT_LIBRARIES \"${libraries}\"
+")
+if(GRADUS_HAS_CUDA)
+  string(APPEND text "#define GRADUS_BUILT_CUDA\n")
+endif()
+file(CONFIGURE OUTPUT include/gradus_config.def CONTENT "${text}" @ONLY)
