@@ -4,6 +4,10 @@
 
 #include <cstdint>
 
+#ifdef GRADUS_SIMULATED
+#include <sim/async_copy.h>
+#endif
+
 #include "gradus/tensor/base/half.h"
 
 namespace gradus::cuda {
@@ -169,8 +173,10 @@ __device__ void load_rows(const T* from, int pitch, uint32_t (&a)[4]) {
 // zeros. The copy is done once the group that it belongs to has been waited for.
 // REQUIRES: both places are aligned to kBytes.
 template <int kBytes>
-__device__ void copy_later(void* to, const void* from, int bytes) {
-#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void copy_later(void* to, const void* from, int bytes) {
+#if defined(GRADUS_SIMULATED)
+  sim::begin_copy(to, from, kBytes, static_cast<unsigned>(bytes));
+#elif __CUDA_ARCH__ >= 800
   const auto place = static_cast<uint32_t>(__cvta_generic_to_shared(to));
   if constexpr (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes)
@@ -185,16 +191,20 @@ __device__ void copy_later(void* to, const void* from, int bytes) {
 }
 
 // Makes a group of the copies that this thread has begun since the last call.
-__device__ inline void end_copy_group() {
-#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void end_copy_group() {
+#if defined(GRADUS_SIMULATED)
+  sim::end_copy_group();
+#elif __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
 // Waits until at most the last kPending groups of this thread are under way.
 template <int kPending>
-__device__ void wait_for_copies() {
-#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void wait_for_copies() {
+#if defined(GRADUS_SIMULATED)
+  sim::wait_for_copies(kPending);
+#elif __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 #endif
 }

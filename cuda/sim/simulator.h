@@ -25,6 +25,7 @@ enum class Kind {
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
   race,            // two threads, one address, one of them writes, and nothing orders them
+  under_way,       // memory that an asynchronous copy still writes, or reads where it is written
   barrier,         // a barrier that some thread of the block does not reach
   warp,            // a shuffle or vote whose lanes disagree about which lanes take part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds

@@ -221,6 +221,8 @@ bool any_written(const uint8_t* written, size_t size) {
   }
   if (address % alignment != 0) [[unlikely]]
     refuse_alignment(*worker, seen, alignment);
+  if (worker->copies.any() && worker->copies.meets(*worker, seen, shared)) [[unlikely]]
+    return;
   uint8_t* const written = global ? written_at(address) : shared->written_at(address, size);
   if (access != Access::write && !any_written(written, size)) [[unlikely]]
     report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);

@@ -44,6 +44,8 @@ const char* name_of(Kind kind) {
       return "unwritten memory";
     case Kind::race:
       return "race";
+    case Kind::under_way:
+      return "still under way";
     case Kind::barrier:
       return "barrier";
     case Kind::warp:

@@ -71,7 +71,8 @@ SharedMemory::SharedMemory(const ModuleMemory& memory)
       begin_(memory.begin),
       size_(memory.module->size()),
       written_(size_ + kSlack),
-      cells_((size_ + kSlack) / 4 * sizeof(Cell)) {}
+      cells_((size_ + kSlack) / 4 * sizeof(Cell)),
+      copies_((size_ + kSlack) / 4 * sizeof(Copy*)) {}
 
 void SharedMemory::forget() {
   if (touched_end_ > touched_begin_)
@@ -155,6 +156,7 @@ void Worker::run_block(uint64_t number) {
       break;
     }
   }
+  if (copies.any()) copies.clear(*this);
   if (abandoned_ || ended_ + stopped_ < threads) reclaim_fibers();
   launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) {
@@ -217,6 +219,7 @@ void Worker::run_thread(Fiber* fiber) {
   fill_stack();
   launch->invoke(launch->kernel, launch->args);
   settle_doubt();
+  if (copies.any()) copies.end_thread(*this, thread);
   leave();
   thread.state = State::done;
   ++ended_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <sim/warp.h>
+#include "gradus/cuda/sim/check/copies.h"
 #include "gradus/cuda/sim/check/counter.h"
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/check/order.h"
@@ -131,6 +132,8 @@ class SharedMemory {
   }
   uintptr_t begin() const { return begin_; }
   Cell* cell_at(uintptr_t address) { return cells_.as<Cell>() + (address - begin_) / 4; }
+  // The copy under way that will write each word; null without one.
+  Copy** copy_at(uintptr_t address) { return copies_.as<Copy*>() + (address - begin_) / 4; }
   uint8_t* written_at(uintptr_t address, size_t size) {
     const uintptr_t at = address - begin_;
     if (at < touched_begin_) touched_begin_ = at;
@@ -144,7 +147,7 @@ class SharedMemory {
   const Module* module_;
   uintptr_t begin_, size_;
   uintptr_t touched_begin_ = UINTPTR_MAX, touched_end_ = 0;
-  Pages written_, cells_;
+  Pages written_, cells_, copies_;
 };
 
 class Worker {
@@ -190,6 +193,7 @@ class Worker {
   }
   std::vector<CountedAccess>& accesses() { return accesses_[current->linear / kWarp]; }
   uint32_t block_number() const { return block_number_; }
+  const Thread& thread(unsigned linear) const { return threads_[linear]; }
   bool has_stopped_threads() const { return stopped_ > 0; }
   Sighting::Side side(std::string what, const Thread& thread, Trace trace) const;
 
@@ -200,6 +204,7 @@ class Worker {
   std::array<Range, 64> ranges;  // in use; the index depends on the access's place in the program
   Range constants;               // the ones that were read last
   const Range place;             // the variables that tell a thread its place
+  Copies copies;                 // of the block, under way
 
  private:
   static constexpr unsigned kTicks = 1 << 20;

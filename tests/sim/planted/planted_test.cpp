@@ -31,6 +31,7 @@ const std::map<std::string, Kind> kKinds = {
     {"foreign_memory", Kind::foreign_memory},
     {"unwritten", Kind::unwritten},
     {"race", Kind::race},
+    {"under_way", Kind::under_way},
     {"barrier", Kind::barrier},
     {"warp", Kind::warp},
     {"arithmetic", Kind::arithmetic},
@@ -71,16 +72,21 @@ bool is_marked(const cuda::sim::Frame& frame, const std::string& bug) {
   return lines != markers().end() && lines->second.contains(place);
 }
 
+// Whether the kernel's own line is, be it in a function of the library's headers that it calls.
 bool is_marked(const Side& side, const std::string& bug) {
-  return !side.frames.empty() && is_marked(side.frames[0], bug);
+  const auto own = std::ranges::find_if(side.frames, [](const cuda::sim::Frame& frame) {
+    return frame.file.find("tests/sim/planted/") != std::string::npos;
+  });
+  return own != side.frames.end() && is_marked(*own, bug);
 }
 
-// Whether the finding is at the line of the bug: a race with both sides, a launch with the call of
-// launch(), which contains frames of its own.
+// Whether the finding is at the line of the bug: a race and its like with all sides, a launch with
+// the call of launch(), which contains frames of its own.
 bool is_at_its_line(const Finding& finding, const std::string& bug) {
   const auto marked = [&](const Side& side) { return is_marked(side, bug); };
-  if (finding.kind == Kind::race)
-    return finding.sides.size() == 2 && std::ranges::all_of(finding.sides, marked);
+  if (finding.kind == Kind::race && finding.sides.size() != 2) return false;
+  if (finding.kind == Kind::race || finding.kind == Kind::under_way)
+    return std::ranges::all_of(finding.sides, marked);
   if (finding.kind == Kind::launch)
     return finding.sides.size() == 1 &&
            std::ranges::any_of(finding.sides[0].frames,

@@ -49,7 +49,7 @@ END
 ! grep -q note: "$work/said" || wrong "a hint without a cause"
 
 # --- Headers that others find where there is a toolkit
-for header in cooperative_groups.h cuda_pipeline.h curand_kernel.h mma.h cub/cub.cuh cuda/atomic \
+for header in cooperative_groups.h curand_kernel.h mma.h cub/cub.cuh cuda/atomic \
   cuda/std/array thrust/device_vector.h; do
   refused "kernel.cu:2: error: the simulator has none of NVIDIA's libraries for kernels" "$@" <<END
 // #include <cub/cub.cuh>
@@ -58,6 +58,7 @@ END
 done
 accepted "$@" <<'END'
 #include <cuda.h>
+#include <cuda_pipeline.h>
 #include <device_atomic_functions.h>
 #include <device_launch_parameters.h>
 #include <driver_types.h>
