@@ -198,6 +198,19 @@ ATTACKS.update({
         "inline float see(const float* p) {\n  float v = 0;\n  std::memchr(p, 300, 4);\n  for (int i = 0; i < 4; ++i) {\n"
         "    char text[2] = {};\n    std::strncpy(text, reinterpret_cast<const char*>(p) + i, 1);\n"
         "    reinterpret_cast<char*>(&v)[i] = text[0];\n  }\n  return v;\n}", "#include <cstring>\n"),
+    "reads by a hash": uncounted(
+        "inline float see(const float* p) { float v = std::_Hash_bytes(p, 4, 0); return v; }", "#include <functional>\n"),
+    "reads by a function of the host that it gets": uncounted(
+        "using F = char* (*)(char*, const char*, size_t);\n__constant__ F copy = &std::strncpy;\n"
+        "inline float see(const float* p) { float v; copy(reinterpret_cast<char*>(&v), reinterpret_cast<const char*>(p), 4); return v; }",
+        "#include <cstring>\n"),
+    "reads by what copies arrays": uncounted(
+        "inline float see(const float* p) {\n  float v = 0;\n  abi::__cxa_vec_cctor(&v, const_cast<float*>(p), 4, 1, "
+        "reinterpret_cast<abi::__cxa_cdtor_return_type (*)(void*, void*)>(&std::strcpy), nullptr);\n  return v;\n}",
+        "#include <cstring>\n#include <cxxabi.h>\n"),
+    "loads in an order of memory that there is not": uncounted(
+        "inline float see(const float* p) { const unsigned v = __atomic_load_n(reinterpret_cast<const unsigned*>(p), 77); float f; "
+        "std::memcpy(&f, &v, 4); return f; }", "#include <cstring>\n"),
     "calls a kernel of the simulator its own": uncounted(
         "}\nnamespace gradus::cuda::sim { __attribute__((no_sanitize_thread, noinline)) float call(const float* p) { return *p; } }\n"
         "namespace course::gpu {\ninline float see(const float* p) { return gradus::cuda::sim::call(p); }"),

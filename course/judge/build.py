@@ -4,6 +4,7 @@ import contextlib
 import functools
 import glob
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -11,8 +12,9 @@ import subprocess
 import tempfile
 import threading
 import time
+import typing
 
-from . import gimple, limited, source, symbols, testing
+from . import gimple, kernels, limited, source, symbols, testing
 
 CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
@@ -27,6 +29,13 @@ LARGEST_OBJECT = 8 << 20  # of a student's file
 
 class Problem(Exception):
     """Why a student's file cannot be tested. The text is for the student."""
+
+
+class Said(typing.NamedTuple):
+    """What the compiler said of a student's file."""
+    warnings: str = ""
+    own_bytes: float = 0  # that a thread of a kernel keeps for itself
+    where: str = ""  # the function that keeps most of them
 
 
 class Builder:
@@ -54,7 +63,7 @@ class Builder:
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._surroundings + self._hash_of([each.__file__ for each in (symbols, source, gimple, limited)] + [__file__]) + \
+        self._rules = self._surroundings + self._hash_of([each.__file__ for each in (symbols, source, gimple, kernels, limited)] + [__file__]) + \
             " ".join(self._kernel) + compilers_name()
 
     # --- What the judge's own parts are made of
@@ -171,13 +180,13 @@ class Builder:
     def _object_path(self, task, text):
         return self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options), f"{task.name}.o")
 
-    def warnings(self, task, submission):
+    def said(self, task, submission):
         """What the compiler said of a file that it compiled."""
-        path = self._object_path(task, _read_solution(os.path.join(submission, "core", task.file), task)) + ".warnings"
+        path = self._object_path(task, _read_solution(os.path.join(submission, "core", task.file), task)) + ".said"
         if not os.path.exists(path):
-            return ""
+            return Said()
         with open(path) as file:
-            return file.read()
+            return Said(*json.load(file))
 
     def changed_headers(self):
         """Files that were handed out and are no longer as they were: grades do not depend on them."""
@@ -194,11 +203,20 @@ class Builder:
         command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
                    name, "-o", out]
         self._check_text(command, name, stage)
-        warnings = _run([*command, "-fdump-tree-gimple=made"], stage, largest=LARGEST_OBJECT)
-        problem = gimple.problem_with(_bytes_of(os.path.join(stage, "made")).decode(errors="replace"))
-        if problem:
-            raise Problem(f"{name}: {problem}")
-        _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".warnings", warnings)
+        account = ["-dumpdir", stage + os.sep, "-dumpbase", "made", "-fdump-tree-ssa-asmname-lineno=made", "-fcallgraph-info=su"]
+        warnings = _run([*command, *account], stage, largest=LARGEST_OBJECT)
+        made, graph = (_bytes_of(os.path.join(stage, each)).decode(errors="replace") for each in ("made", "made.ci"))
+        try:
+            functions = gimple.functions_in(made)
+        except gimple.Refused as refused:
+            raise Problem(f"{name}: {refused}") from None
+        memory = 0, ""
+        if task.kernels:
+            problem = kernels.problem_with(functions, symbols.addresses_taken(out), name, symbols.readable)
+            if problem:
+                raise Problem(problem)
+            memory = kernels.own_memory(functions, graph)
+        _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".said", json.dumps([warnings, *memory]))
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
         try:

@@ -1,5 +1,5 @@
-"""What the compiler made of a student's file, as it says itself (-fdump-tree-gimple): functions with their attributes, calls
-and assembly. Neither macros nor #line nor quotes hide anything here, since the file was read already."""
+"""What the compiler made of a student's file, as it says itself (-fdump-tree-ssa-asmname-lineno): functions with their
+attributes, calls and assembly. It has read macros and quotes, and resolved names: a variable may have any name, and no call hides."""
 import re
 
 # Attributes of functions that change no access to memory; _CALL alone may have no_sanitize.
@@ -10,67 +10,90 @@ _ATTRIBUTES = re.compile(
 _CALL = "void gradus::cuda::sim::call<"  # the simulator's own call of a kernel
 _BUILTIN = re.compile(r"__builtin_(?:ia32|aarch64|arm|neon|sve|longjmp|setjmp|return_address|frame_address|extract|frob|apply|"
                       r"thread_pointer|set_thread|dwarf|init_dwarf|eh_return|unwind|nonlocal|update_setjmp|___clear_cache)\w*")
+_KERNEL = "no_icf"  # what core/launch.h makes of __global__
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-KERNEL = "no_icf"  # what core/launch.h makes of __global__
-# Functions of the host that read memory where nobody counts; nvcc refuses them in kernels as well.
-_HOST = re.compile(r"(?:__builtin_)?(mem(?:cmp|chr|rchr|mem|ccpy)|bcmp|bcopy|str(?:n?cpy|n?cmp|n?cat|n?len|r?chr|c?spn|pbrk|str|n?dup|xfrm|coll|tok)"
-                   r"|v?sn?printf|sscanf|strto\w+|qsort|bsearch) ?\(|(basic_string)")
+_FUNCTION = re.compile(r";; Function (.*) \((\S+), funcdef_no=")
+_PLACE = re.compile(r"\[([^][]+:\d+):\d+(?: discrim \d+)?\] ")
+_STATEMENT = re.compile(r" +(?:[^\"]*? = (?:\{v\} )?)?\*?([\w.$]+)(\(D\))? \((.*)\)(?: \[[\w ]+\])*;(?: \[[\w ]+\])*")
+_VARIABLE = re.compile(r"  [^ #].*?([\w.$]+)(?:\[[^]]*\])*;")
+_WORD = re.compile(r"(?<![\w.$>])[A-Za-z_][\w.$]*")  # no member
+_WHOLE = re.compile(r"(?<=[a-zA-Z_\d])([CD])1E")
+_LAUNCH = "_ZN6course6launchI"  # how the names of course::launch<...> begin
 
 
-def problem_with(dump):
-    """Why what the compiler made is refused; None where it is not."""
-    attributes, kernels, words, launched, inside = [], set(), {}, [], set()
-    arguments, own, others = {}, set(), set()  # of each function; names of functions that are the student's, or of std
+class Refused(Exception):
+    """What no solution needs. The text says what."""
+
+
+class Function:
+    """A function that the file defines. Names are those that the linker sees."""
+
+    def __init__(self, readable, is_kernel=False):
+        self.short = re.sub(r"<.*>", "", readable.split("(")[0]).split("::")[-1].split(" ")[-1]
+        self.is_kernel = is_kernel
+        self.is_simulators = "gradus::cuda::sim::" in readable.split("(")[0]
+        self.calls = []  # (name, arguments, place)
+        self.pointers = []  # places of calls by a pointer
+        self.words = {}  # that may be names of functions -> place
+
+    @property
+    def launched(self):
+        """(first argument, place) of each launch."""
+        return [(arguments.split(",")[0], place) for name, arguments, place in self.calls if name.startswith(_LAUNCH)]
+
+
+def functions_in(dump):
+    """Name -> Function. Errors: Refused."""
+    functions, attributes, function, variables, inside = {}, [], None, set(), False
     for line in _STRING.sub('""', dump).splitlines():
-        if line.startswith("__attribute__(("):
+        start = _FUNCTION.match(line)
+        if start:
+            function = functions[start.group(2)] = Function(start.group(1))
+            attributes, variables, inside = [], set(), False
+        elif inside:
+            _read(line, function, variables)
+        elif line == "{":
+            inside = True
+        elif line.startswith("__attribute__(("):
             attributes = _attributes(line)
-            continue
-        if line[:1] not in ("", " ", "{", "}") and "(" in line:  # the first line of a function
-            name = _name(line)
-            inside = words.setdefault(name, set())
-            arguments.setdefault(name, set()).update(re.findall(r"(\w+)[,)]", line))
-            (others if re.search(r"(^| )(std|__gnu_cxx)::[\w:]*$", re.sub(r"<.*>", "", line.split(" (")[0])) else own).add(name)
-            if KERNEL in attributes:
-                kernels.add(name)
+        elif function and "(" in line and not line.startswith(" "):  # the function with its parameters
             for each in attributes:
                 if not _ATTRIBUTES.fullmatch(each) and not (each == "no_sanitize" and line.startswith(_CALL)):
-                    return f"it gives a function the attribute {each}, which no solution needs"
-        else:
-            inside.update(re.findall(r"\w+(?: ?\()?", line))
-        attributes = []
-        if "__asm__" in line:
-            return "it holds assembly, which no solution needs"
-        builtin = _BUILTIN.search(line)
-        if builtin:
-            return f"it uses {builtin.group(0)}, which no solution needs"
-        start = re.match(r" +course::launch<.*> \((\w+)", line)
-        if start:
-            launched.append(start.group(1))
-    for each in launched:
-        if each in words and each not in kernels:
-            return f"launch starts {each}, which is not declared __global__ (nvcc refuses it)"
-    # An argument may have the name of a function of std, such as length.
-    return _host_function_of(kernels, {name: used - (arguments[name] & (others - own)) for name, used in words.items()})
+                    raise Refused(f"it gives a function the attribute {each}, which no solution needs")
+            function.is_kernel |= _KERNEL in attributes
+            variables.update(re.findall(r"([\w.$]+)[,)]", line))
+    for function in functions.values():  # a constructor or destructor of a whole object is that of a part of one
+        function.calls = [(name if name in functions else _WHOLE.sub(r"\g<1>2E", name), arguments, place)
+                          for name, arguments, place in function.calls]
+    return functions
 
 
-def _host_function_of(kernels, words):
-    """That a kernel, or what it mentions, uses a function of the host; None where none does."""
-    waiting, seen = list(kernels), set(kernels)
-    while waiting:
-        for each in words[waiting.pop()]:
-            found = _HOST.fullmatch(each)
-            if found:
-                return f"a kernel uses {found.group(1) or 'std::string'}, a function of the host (nvcc refuses it)"
-            each = each.rstrip(" (")
-            if each in words and each not in seen:
-                seen.add(each)
-                waiting.append(each)
-    return None
-
-
-def _name(line):
-    """The last part of the name of the function that begins with this line."""
-    return re.sub(r"<.*>", "", line.split(" (")[0]).split("::")[-1].split(" ")[-1]
+def _read(line, function, variables):
+    """Reads a line of a function's body. variables: the names of those that it has."""
+    place = _PLACE.search(line)
+    line = _PLACE.sub("", line)
+    if "__asm__" in line:
+        raise Refused("it holds assembly, which no solution needs")
+    variable = None if place else _VARIABLE.fullmatch(line)
+    if variable:
+        variables.add(variable.group(1))
+        return
+    builtin = _BUILTIN.search(line)
+    if builtin:
+        raise Refused(f"it uses {builtin.group(0)}, which no solution needs")
+    where = place.group(1) if place else ""
+    if "OBJ_TYPE_REF(" in line:
+        function.pointers.append(where)
+    call = _STATEMENT.fullmatch(line)
+    if call:
+        called, is_parameter, line = call.groups()
+        if is_parameter or variables & {called, re.sub(r"(\.\d+)?_\d+$", "", called)}:
+            function.pointers.append(where)
+        elif not called.startswith("."):  # a mark of the compiler's own
+            function.calls.append((called, line, where))
+    for each in _WORD.findall(line):
+        if each not in variables:
+            function.words.setdefault(each, where)
 
 
 def _attributes(line):

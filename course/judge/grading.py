@@ -74,9 +74,10 @@ class Grader:
 
     def grade_task(self, task, submission):
         """The part of the result that is about one task. REQUIRES: prepare() was called for it."""
-        problem, program = "", None
+        problem, program, said = "", None, build.Said()
         try:
             program = self.builder.runner(task, submission)
+            said = self.builder.said(task, submission)
         except build.Problem as error:
             problem = str(error)
         tests, used, leaks = [], 0.0, False  # a leak costs one test, not all
@@ -85,7 +86,7 @@ class Grader:
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds, hint, left = self.run_test(test, program)
+                message, seconds, processor_seconds, hint, left = self.run_test(test, program, said)
                 used += processor_seconds
                 if left > 0 and not message and not leaks:
                     leaks, hint = True, "Give back what you take with new; a std::vector does so by itself."
@@ -104,15 +105,15 @@ class Grader:
             del each["of"]
         return {"task": task.name, "title": task.title, "module": task.module, "file": task.file,
                 "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
-                "problem": plain(problem), "warnings": plain(self.builder.warnings(task, submission)) if program else "", "tests": tests}
+                "problem": plain(problem), "warnings": plain(said.warnings), "tests": tests}
 
-    def run_test(self, test, program):
+    def run_test(self, test, program, said=None):
         """(why it failed, or "", seconds, seconds of processor time, hint, blocks of memory left); no hint where the
         program ended."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, self.limits, self.environment)
         message, hint = "", test.hint
-        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu)
+        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu, said)
         try:
             test.body(context)
         except testing.Failed as failed:

@@ -10,7 +10,8 @@ _TOKEN = re.compile(r"""
   | //[^\n]* | /\*.*?(?:\*/|\Z)""", re.S | re.X)
 # What reaches the assembler as it is written, and names of the simulator: the object shows neither.
 _WORDS = re.compile(r"\b((__)?asm(__)?\b|(__)?(section|alias|weakref|ifunc|symver)(__)?(?=\s*\(\s*\"\")|gradus\b)")
-_CONSTANT = re.compile(r'"gradus_constant_\d+"')  # what __constant__ is made of
+# What __constant__ is made of: two strings, which the compiler joins.
+_CONSTANT = re.compile(r'\(\s*"gradus_constant_"\s*"\d+"\s*\)')
 _DIRECTIVE = r"^[ \t\f\v]*(?:\#|%:)[ \t\f\v]*"
 _LINE = re.compile(_DIRECTIVE + r"(line\b|\d)", re.M)
 _PATH = re.compile(_DIRECTIVE + r"(?:include|include_next|import|embed)[ \t]*[\"<](/[^\">\n]*|[^\">\n]*\.\.[^\">\n]*)", re.M)
@@ -22,7 +23,7 @@ def code(text):
     def kept(match):
         token = match.group(0)
         if token.endswith('"'):
-            return "0" if _CONSTANT.fullmatch(token) else '""'
+            return '""'
         return token if token[0].isalnum() or token[0] in "_." else " " if token[0] == "/" else "0"
     return _TOKEN.sub(kept, text)
 
@@ -48,5 +49,5 @@ def problem_of_text(text):
 
 def forbidden_word(preprocessed):
     """A word among these lines that no solution needs; None where there is none."""
-    found = _WORDS.search(code(preprocessed))
+    found = _WORDS.search(code(_CONSTANT.sub("(0)", preprocessed)))
     return found.group(0) if found else None

@@ -40,6 +40,12 @@ ALLOWED = re.compile(
     r"|atomic\w+(\(.*)?|cuda(LaunchKernel|GetErrorString|GetErrorName|GetLastError|PeekAtLastError|FuncSetAttribute)(\(.*)?"
     r"|warpSize|__trap\(\)|clock|clock64\(\)|_GLOBAL_OFFSET_TABLE_|_Unwind_\w+")
 
+# Relocations of calls, and sections whose addresses no program follows.
+_CALL = re.compile(r"R_X86_64_PLT32|R_AARCH64_(CALL|JUMP)26")
+# Tables of classes, destructors of what is thrown, and variables.
+_NO_FUNCTION = re.compile(r"_ZT[VISTC]|_ZNSt\w+D[012]Ev$|_ZSt7nothrow$|__libc_single_threaded$")
+_NO_CODE = re.compile(r"\.(debug|eh_frame|gcc_except_table|data\.rel\.local\.DW|note)")
+
 # What students reach for instead: (names, what the student wrote, advice); the first row that fits.
 ADVICE = [(re.compile(names), what, advice) for names, what, advice in (
     (r"__assert\w*", "assert", "throw an exception instead"),
@@ -142,8 +148,37 @@ def _symbols(object_file):
     """(kind, name, readable name) of each symbol, as nm has them."""
     plain = _output(["nm", object_file]).splitlines()
     names = [re.match(r"[0-9a-f ]{16} (\S) (\S+)", line).groups() for line in plain]
-    readable = _output(["c++filt"], "\n".join(name for _, name in names)).split("\n")
-    return [(kind, name, text) for (kind, name), text in zip(names, readable)]
+    return [(kind, name, text) for (kind, name), text in zip(names, readable([name for _, name in names]))]
+
+
+def readable(names):
+    """These names of the linker's as people read them, in order."""
+    return _output(["c++filt"], "\n".join(names)).split("\n")
+
+
+def addresses_taken(object_file):
+    """Names of functions of others whose addresses the object takes, and of its own in tables: by what the linker is to fill in."""
+    taken, text = set(), _output(["readelf", "-sSW", object_file])
+    sections = dict(re.findall(r"^ *\[ *(\d+)\] (\S+)", text, re.M))
+    others, own = set(), {}
+    for value, kind, index, name in re.findall(r"^ *\d+: ([0-9a-f]{16}) +\S+ (\S+) +\S+ +\S+ +(\S+) (\S+)", text, re.M):
+        if index == "UND" and kind != "TLS":
+            others.add(name)
+        elif kind == "FUNC":
+            own[sections.get(index), int(value, 16)] = own[name, 0] = name
+    section = ""
+    for line in _output(["readelf", "-rW", object_file]).splitlines():
+        start = re.match(r"Relocation section '\.rela?(\S+)'", line)
+        section = start.group(1) if start else section
+        filled = re.match(r"[0-9a-f]{16} +[0-9a-f]{16} (\S+) +[0-9a-f]{16} (\S+)(?: \+ ([0-9a-f]+))?", line)
+        if not filled or _NO_CODE.match(section):
+            continue
+        kind, name, offset = filled.groups()
+        if name in others and not _CALL.fullmatch(kind) and not _NO_FUNCTION.match(name):
+            taken.add(name)
+        elif section.startswith((".data", ".rodata")):
+            taken.add(own.get((name, int(offset or "0", 16))))
+    return taken - {None}
 
 
 def _forbidden_instruction(object_file):

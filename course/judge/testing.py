@@ -48,6 +48,7 @@ OF_EXTREMES2 = {Op2.add: [_NAN, _NAN, _NAN, _INF, 1.0, -_INF], Op2.sub: [_NAN, _
                 Op2.mul: [_NAN, _NAN, -_INF, _NAN, 0.0, -_INF], Op2.div: [_NAN, _NAN, _NAN, _INF, _INF, -_INF],
                 Op2.maximum: [1.0, _NAN, _INF, _INF, 1.0, 2.0]}
 
+OWN_BYTES = 2048  # of a thread: 255 registers of 4 bytes, and what this compiler keeps beside them
 FAR = 2 ** 32 + 2 ** 14  # elements from one row to the next: more than 32 bits count, and a whole number of pages
 
 
@@ -124,12 +125,13 @@ class Launch(dict):
 class Context:
     """What a test gets: calls of the student's code, random inputs, and checks."""
 
-    def __init__(self, ask, seed, name, on_gpu=False):
+    def __init__(self, ask, seed, name, on_gpu=False, said=None):
         self._ask = ask
         self.random = random.Random(f"{seed} {name}")
         self.blocks_left = 0  # of memory that the student's code did not give back
         self.on_gpu = on_gpu  # on a GPU nothing is counted: leave counts out then
         self._inputs = {}
+        self._said = said  # what the compiler said of the student's file
 
     # --- Calls
     def run(self, *, findings=False, **inputs):
@@ -214,7 +216,11 @@ class Context:
             self.fail(_difference(found, expected, what, near))
 
     def at_most(self, found, limit, what, where=""):
-        """where: the line that counts most, such as reply.worst("sectors")."""
+        """where: the line that counts most, such as reply.worst("sectors"). Memory that a thread keeps for itself is not counted,
+        so there may be no more than registers hold."""
+        if self._said and self._said.own_bytes > OWN_BYTES:
+            self.fail(f"a thread keeps {self._said.own_bytes:g} bytes for itself, at {self._said.where}: 255 registers hold 1020, and all "
+                      "beyond them is local memory, which is as slow as global memory; keep in shared memory what a block needs")
         if found > limit:
             self.fail(f"{what}: found {found}, expected at most {limit:g}" + (f"\n  {where}" if where else ""))
 

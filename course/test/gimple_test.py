@@ -1,4 +1,4 @@
-"""Tests judge/gimple.py: what a file is refused for is what the compiler made of it."""
+"""Tests judge/gimple.py and judge/kernels.py: what a file is refused for is what the compiler made of it."""
 import os
 import subprocess
 import sys
@@ -7,10 +7,12 @@ import unittest
 
 COURSE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, COURSE)
-from judge import build, gimple  # noqa: E402
+from checks import common  # noqa: E402
+from judge import build, gimple, kernels, symbols  # noqa: E402
 
 START = "#define __global__ __attribute__((no_icf))\n#include <cstring>\n#include <string>\n" \
-        "namespace course { template <class... T> void launch(void (*f)(T...), T... x) { f(x...); } }\nusing course::launch;\n"
+        "namespace course { template <class... T> void launch(void (*f)(T...), std::type_identity_t<T>... x) { f(x...); } }\nusing course::launch;\n"
+COPY = "using F = char* (*)(char*, const char*, size_t);\n"
 REFUSED = [
     ("__attribute__((no_sanitize_thread)) float f(float* p) { return *p; }", "the attribute no_sanitize"),
     ("[[gnu::optimize(\"O0\"), gnu::noinline]] float f(float* p) { return *p; }", "the attribute optimize"),
@@ -22,9 +24,22 @@ REFUSED = [
     ("#define A(x, y) x##y\nvoid f() { A(as, m)(\"nop\"); }", "assembly"),
     ("const char* f() { return \"\\\"\"; }\nvoid g() { asm volatile(\"nop\"); }", "assembly"),
     ("void* f() { return __builtin_return_address(0); }", "__builtin_return_address"),
-    ("void work(float* p) { *p = 1; }\nvoid f(float* p) { launch(work, p); }", "launch starts work"),
-    ("float see(float* p) { char t[5]; strncpy(t, (char*)p, 4); return t[0]; }\n__global__ void work(float* p) { *p = see(p); }", "strncpy"),
-    ("__global__ void work(float* p) { *p = std::string((char*)p, 4).back(); }", "a function of the host"),
+    ("void work(float* p) { *p = 1; }\nvoid f(float* p) { launch(work, p); }", "7: launch starts work"),
+    ("float see(float* p) { char t[5]; strncpy(t, (char*)p, 4); return t[0]; }\n__global__ void work(float* p) { *p = see(p); }",
+     "6: a kernel calls strncpy, "),
+    ("__global__ void work(float* p) { *p = std::string((char*)p, 4).back(); }", "6: a kernel calls std::string, "),
+    ("__global__ void work(float* p) { *p = __builtin_memcmp(p, p + 1, 4); }", "6: a kernel calls memcmp, "),
+    ("__global__ void work(float* p) { *p = std::_Hash_bytes(p, 4, 0); }", "6: a kernel calls std::_Hash_bytes, "),
+    (COPY + "__global__ void work(char* p, F f) { f(p, p + 4, 4); }\nvoid f(char* p) { launch(work, p, &strncpy); }",
+     "7: a kernel calls strncpy by a pointer, "),
+    (COPY + "static const F all[] = {strncpy, nullptr};\n__global__ void work(char* p) { all[*p](p, p + 4, 4); }",
+     "8: a kernel calls strncpy by a pointer, "),
+    (COPY + "__global__ void work(char* p) { F strlen_1 = &strncpy; strlen_1(p, p + 4, 4); }", "7: a kernel calls strncpy"),
+    ("static void work(char* p) { *p = strlen(p); }\nvoid f(char* p, bool b) { auto k = b ? work : nullptr; launch(k, p); }",
+     "6: a kernel calls strlen, "),
+    ("struct A { virtual int f(char* p) = 0; };\nstruct B : A { int f(char* p) override { return strlen(p); } };\n"
+     "__global__ void work(char* p, A* a) { a->f(p); }\nvoid g(char* p) { B b; launch(work, p, (A*)&b); }", "7: a kernel calls strlen"),
+    ("__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, 77); }", "6: it calls __atomic_load_4 with an order"),
     ("namespace gradus::cuda::sim { __attribute__((no_sanitize_thread)) float call(float* p) { return *p; } }", "the attribute no_sanitize"),
 ]
 TAKEN = [
@@ -36,16 +51,67 @@ TAKEN = [
     "__global__ void work(float* p, int length) { p[length] = 1; }\nvoid f(float* p) { launch(work, p, (int)std::string(\"a\").size()); }",
     "template <int n> __global__ void work(float* p) { p[n] = 1; }\nvoid f(float* p) { launch(work<3>, p); }",
     "__global__ void work(float* p) { *p = 1; }\nint f(const char* p) { return std::strcmp(p, \"x\") + std::string(p).size(); }",
+    "int twice(int x) { return 2 * x; }\n__global__ void work(int* p, int (*f)(int)) { *p = f(*p); }\nvoid f(int* p) { launch(work, p, &twice); "
+    "if (!p) throw std::string(\"x\"); }",
+    "__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, __ATOMIC_ACQUIRE) + __builtin_popcount(*p); }",
 ]
+OWN = [
+    ("__global__ void work(float* p) { float x[64]; for (int i = 0; i < 64; ++i) x[i] = p[i]; p[0] = x[(int)p[1]]; }", 256, 512),
+    ("float last(float* p) { volatile float x[999]; x[(int)p[1]] = 1; return x[(int)p[2]]; }\n__global__ void work(float* p) { *p = last(p); }", 3996, 4200),
+    ("float last(float* p, int n) { volatile float x[9]; x[n & 7] = 1; return n ? last(p, n - 1) + x[n & 3] : p[0]; }\n"
+     "__global__ void work(float* p) { *p = last(p, p[1]); }", float("inf"), float("inf")),
+    ("__global__ void work(float* p, int n) { float x[n]; for (int i = 0; i < n; ++i) x[i] = p[i]; p[0] = x[(int)p[1]]; }", float("inf"), float("inf")),
+    ("float host(float* p) { volatile float x[999]; x[(int)p[1]] = 1; return x[(int)p[2]]; }\n__global__ void work(float* p) { *p = 1; }", 0, 64),
+]
+# Names of functions of the standard library, of the course and of CUDA that no macro takes.
+NAMES = """abs acos all_of any_of apply asin at atan2 atexit atof atoi atol atomicAdd atomicCAS atomicExch atomicMax back basic_string begin bind
+    block block_sum broadcast broadcast_to bsearch calloc cbegin ceil ceil_div cend check clamp clear clock cmp compare copy copy_n cos count count_if
+    crbegin cross_entropy cudaFree cudaMalloc cudaMemcpy data declare difftime dim distance div dot div_up emplace empty end equal erase erf exclusive_scan exit
+    exp expf fabs fclose fflush fgets fill fill_n filter find find_if floor fmax fmaxf fmod fopen for_each forward fputs frac fread free
+    front fseek fwrite gather generate get getc getenv grid gridcheck handle hash hypot idx inclusive_scan index index_of inner_product insert iota
+    is_sorted isalpha isdigit j0 j1 key labs launch ldexp left length lerp less linear list log log2 longjmp lower_bound make_pair malloc map matmul matmul_tiled max max_element
+    mean memchr memcmp memcpy memmove memset merge message min min_element minmax mismatch modf move mul next none_of not_implemented nth norm one order
+    partial_sum partition path perror plus pop pow prev printf ptr push putchar puts qsort raise rand range rank rbegin read realloc reduce ref
+    remainder remove rename rend replace reset resize reverse rint rotate round row run scan scanf search setbuf shuffle shuffled sin size slot sort
+    sprintf sqrt srand stable_sort step strcat strchr strcmp strcpy strides strides_of string strlen strncpy strstr strtod strtok
+    sum swap system tan tanh test tie time to_string tolower toupper transform trunc tuple unique upper_bound value vector view warp write y0 y1
+    yn zip""".split()
+KERNEL = """namespace n@ {
+__device__ inline int helper_of(int x) { return x + 1; }
+__device__ inline long #(short x, char y) { return x + y; }
+struct Has { int # = 2; };
+__global__ void work(float* out, int n) { const int a = helper_of(n); Has has; volatile float words[2] = {1.f * #(a, 1), 2.f * has.#}; out[0] = words[n & 1]; }
+__global__ void second(float* out, int #, int (*f)(int)) { auto g = [&](int i) { return # + i; }; if (# > 0) out[#] = g(f(#)); }
+__global__ void third(float* out, int n) { bool # = n > 0; int y[3] = {n, 1, 2}; { int #[3] = {n, 1, 2}; out[1] = #[n % 3]; } auto h = [](int #) { return # * 2; };
+  if (#) out[0] = h(y[1]); }
+void host(float* out, int n) { std::vector<int> #(4, n); std::sort(#.begin(), #.end()); course::launch(work, {1, 32}, out, n); course::launch(second, {1, 32}, out, #[1], helper_of);
+  course::launch(third, {1, 32}, out, n); }
+}
+"""
+HOST = """namespace n@ {
+inline long helper(int #) { auto g = [&](long i) { return # + i; }; std::map<long, std::string> has; has[g(1)] = "1"; return has.size() + #; }
+struct Has { int #(int x) { return x + 1; } };
+long host(long n) { long first = Has().#(n); const bool # = first > 2; std::vector<long> all; if (#) all.push_back(helper(n)); return first + all.size(); }
+}
+"""
+
+
+def made_of(text, folder):
+    """(functions, names of functions whose addresses are taken, graph) of a text."""
+    made, out = (os.path.join(folder, each) for each in ("made", "out.o"))
+    subprocess.run([build.CXX, "-std=c++20", "-O1", "-w", "-g1", "-fsanitize=thread", "-c", "-x", "c++", "-", "-o", out, "-dumpdir", folder + os.sep,
+                    "-dumpbase", "graph", f"-fdump-tree-ssa-asmname-lineno={made}", "-fcallgraph-info=su"], input=START + text, text=True, check=True)
+    with open(made) as file, open(os.path.join(folder, "graph.ci")) as graph:
+        return gimple.functions_in(file.read()), symbols.addresses_taken(out), graph.read()
 
 
 def problem_of(text):
     with tempfile.TemporaryDirectory() as folder:
-        made = os.path.join(folder, "made")
-        subprocess.run([build.CXX, "-std=c++20", "-O1", "-w", "-fsanitize=thread", "-c", "-x", "c++", "-", "-o", os.devnull,
-                        f"-fdump-tree-gimple={made}"], input=START + text, text=True, check=True)
-        with open(made) as file:
-            return gimple.problem_with(file.read())
+        try:
+            functions, taken, _ = made_of(text, folder)
+        except gimple.Refused as refused:
+            return str(refused)
+        return kernels.problem_with(functions, taken, "<stdin>", symbols.readable)
 
 
 class GimpleTest(unittest.TestCase):
@@ -56,6 +122,39 @@ class GimpleTest(unittest.TestCase):
     def test_takes(self):
         for text in TAKEN:
             self.assertIsNone(problem_of(text), text)
+
+    def test_knows_the_memory_of_a_thread(self):
+        for text, least, most in OWN:
+            with tempfile.TemporaryDirectory() as folder:
+                functions, _, graph = made_of(text, folder)
+                size = kernels.own_memory(functions, graph)[0]
+                self.assertTrue(least <= size <= most, f"{text}: {size}")
+
+
+class NamesTest(unittest.TestCase):
+    """Variables, parameters, members, lambdas and functions may have any name."""
+
+    def built(self, task, before, each, after, call):
+        grader, tasks = common.grader(), common.tasks(names=[task])
+        for start in range(0, len(NAMES), 60):
+            names = list(enumerate(NAMES))[start:start + 60]
+            text = before + "".join(each.replace("#", name).replace("@", str(i)) for i, name in names)
+            text += after.replace("@", " ".join(call.replace("@", str(i)) for i, _ in names))
+            with common.Submission({tasks[0].file: text}) as folder:
+                try:
+                    grader.builder._student_object(tasks[0], folder)
+                except build.Problem as problem:
+                    self.fail(str(problem))
+
+    def test_kernels(self):
+        self.assertGreaterEqual(len(NAMES), 200)
+        self.built("3.1", '#include <algorithm>\n#include <vector>\n#include "core/cuda.h"\n#include "core/launch.h"\nnamespace course::gpu {\n', KERNEL,
+                   "__global__ void map_kernel(Op1 op, float* out, const float* x, long n) { if (n > 0) out[0] = apply(op, x[0]); }\n"
+                   "void map(Op1 op, float* out, const float* x, long n) { launch(map_kernel, {1, 32}, op, out, x, n); @ }\n}\n", "n@::host(out, n);")
+
+    def test_functions_of_the_host(self):
+        self.built("0.1", '#include <map>\n#include <string>\n#include <vector>\n#include "core/tensors.h"\nnamespace course {\n', HOST,
+                   "Dims strides_of(const Dims& sizes) { long n = sizes.size(); return {@}; }\n}\n", "n@::host(n),")
 
 
 if __name__ == "__main__":

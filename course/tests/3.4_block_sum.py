@@ -62,6 +62,7 @@ def _(t):
 def _(t):
     reply = summed(t, 2 * BLOCK)
     if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
 
 
@@ -73,4 +74,5 @@ def _(t):
     blocks = 3
     reply = summed(t, blocks * BLOCK)
     if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
         t.at_most(reply.total("shared_wavefronts"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "wavefronts of shared memory", reply.worst("wavefronts"))

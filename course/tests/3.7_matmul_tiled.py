@@ -60,7 +60,9 @@ def _(t):
 @T.test(2, "banks", "no bank conflicts", hint="Let threadIdx.x go along the rows of the tiles. A warp has two rows of 16 words: they fill all 32 banks as they are, "
              "and rows of 17 words put two of them into one bank.")
 def _(t):
-    reply = product(t, 32, 32, 16)
+    m, n, k = 32, 32, 16
+    reply = product(t, m, n, k)
     if not t.on_gpu:
         t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        t.at_most(reply.total("global_loads"), 2 * m * n * k / 16, "loads from global memory")
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))

@@ -16,6 +16,12 @@ def product(t, m, n, k, a_transposed=False, b_transposed=False):
     return reply
 
 
+def comes_by_tiles(t, reply, m, n, k):
+    """What is counted in shared memory counts only where a and b come through it."""
+    t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+    t.at_most(reply.total("global_loads"), 2 * m * n * k / 16, "loads from global memory")
+
+
 @T.test(2, "tiles", "k = 16, and a c of whole tiles of 64 x 64",
         hint="A thread computes 16 elements of its block's tile; each element of c is computed by one thread.")
 def _(t):
@@ -55,7 +61,7 @@ def _(t):
     m, n, k = 64, 128, 16
     reply = product(t, m, n, k)
     if not t.on_gpu:
-        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        comes_by_tiles(t, reply, m, n, k)
         t.at_most(reply.total("shared_loads"), m * n * k * (4 + 4) / 16, "loads from shared memory")
 
 
@@ -73,7 +79,8 @@ def _(t):
 @T.test(2, "banks", "no bank conflicts",
         hint="Look at the 32 places that a warp uses at once: two places 32 words apart share a bank.")
 def _(t):
-    reply = product(t, 64, 64, 16)
+    m, n, k = 64, 64, 16
+    reply = product(t, m, n, k)
     if not t.on_gpu:
-        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        comes_by_tiles(t, reply, m, n, k)
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))

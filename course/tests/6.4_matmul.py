@@ -73,4 +73,5 @@ def _(t):
 def _(t):
     for launch in launches(t):
         t.check(launch.shared_loads > 0, "the kernel uses no shared memory")
+        t.at_most(launch.global_load_bytes / 4, 2 * SIZE ** 3 / 16, "numbers loaded from global memory")
         t.at_most(launch.shared_wavefronts, launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)

@@ -68,6 +68,8 @@ void count_shared(const Request& request, Counts& out) {
 void count_thread(const CountedAccess& it, Counts& out) {
   if (it.access == Access::atomic) {
     ++out.atomics;
+    out.shared_atomics += it.shared;
+    out.global_atomic_bytes += it.shared ? 0 : it.size;
   } else if (it.shared) {
     ++(it.access == Access::write ? out.shared_stores : out.shared_loads);
   } else if (it.access == Access::write) {
@@ -93,6 +95,8 @@ Counts& operator+=(Counts& a, const Counts& b) {
   a.shared_wavefronts += b.shared_wavefronts;
   a.least_wavefronts += b.least_wavefronts;
   a.atomics += b.atomics;
+  a.shared_atomics += b.shared_atomics;
+  a.global_atomic_bytes += b.global_atomic_bytes;
   return a;
 }
 
