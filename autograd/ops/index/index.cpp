@@ -99,16 +99,19 @@ class Application {
     out_.view = out_.view.unsqueeze(dim_);
     ++added_;
   }
+  // Undefined tensors stand for the dimensions since the last one that is kept.
   void keep(const Tensor& index) {
-    out_.tensors.resize(static_cast<size_t>(dim_));
+    out_.tensors.resize(out_.tensors.size() + static_cast<size_t>(dim_ - kept_));
     out_.tensors.push_back(index);
-    ++dim_;
+    dim_ += is_mask(index) ? index.dim() : 1;
+    kept_ = dim_;
   }
 
   const char* op_;
   const Tensor& self_;
   Applied out_;
   int64_t dim_ = 0;                   // of out_.view, which the next index is for
+  int64_t kept_ = 0;                  // dimensions that out_.tensors stand for
   int64_t selected_ = 0, added_ = 0;  // dimensions of self that are gone, and others in the view
 };
 
