@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
@@ -20,11 +21,19 @@ PhiloxState take(const std::optional<Generator>& generator, Device device, int64
     static std::atomic<uint64_t> draws = 0;
     return {0, draws++};
   }
-  if (!generator || !generator->defined()) return default_generator(device).take(elements);
-  check<Error>(generator->device().type() == device.type(), "random: the generator is of ",
-               generator->device(), ", and the elements are drawn on ", device,
+  const bool given = generator && generator->defined();
+  check<Error>(!given || generator->device().type() == device.type(),
+               "random: the generator is of ", given ? generator->device() : device,
+               ", and the elements are drawn on ", device,
                "; give a generator of that device, or none");
-  return Generator(*generator).take(elements);
+  Generator source = given ? *generator : default_generator(device);
+  batching::before_change(source.get<GeneratorImpl>(), 0, [&]() -> batching::Undo::Restore {
+    return [source, before = source.philox()]() mutable {
+      source.set_philox(before);
+      return false;  // numbers that nobody sees
+    };
+  });
+  return source.take(elements);
 }
 
 void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,

@@ -115,6 +115,12 @@ int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank) {
   return dim < 0 ? dim + range : dim;
 }
 
+int64_t sized_dim(std::string_view op, int64_t dim, int64_t rank) {
+  check<IndexError>(rank > 0, op, ": Dimension specified as ", dim,
+                    " but tensor has no dimensions; use unsqueeze(0)");
+  return wrap_dim(op, dim, rank);
+}
+
 std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dims, int64_t rank) {
   std::array<bool, kMaxDims> mask{};
   if (!dims.has_value() || dims.value().empty()) {

@@ -194,6 +194,8 @@ bool is_dense(IntArrayRef sizes, IntArrayRef strides);
 // dim in [-rank, rank) becomes one in [0, rank); a tensor of rank 0 takes 0 and -1, as in PyTorch.
 // Errors: IndexError that names op.
 int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank);
+// The same for a dimension whose size is read: a tensor of rank 0 has none.
+int64_t sized_dim(std::string_view op, int64_t dim, int64_t rank);
 
 // mask[d]: whether dimension d of `rank` is listed. An empty list means all of them.
 // Errors: IndexError out of range, ValueError where one is listed twice.

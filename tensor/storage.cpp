@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "gradus/tensor/arrival.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus {
 
@@ -29,6 +30,11 @@ void StorageImpl::await() const {
   if (!expected || !expected->await()) return;
   const std::lock_guard lock(arrivals);
   if (arrival_ == expected) arriving_.store(false, std::memory_order_release);
+}
+
+StorageImpl& Storage::impl() const {
+  check<Error>(impl_ != nullptr, "Storage: it is empty; take that of a tensor");
+  return *impl_;
 }
 
 }  // namespace gradus

@@ -38,6 +38,8 @@ class StorageImpl {
   // Counts changes in place; autograd compares it to catch a saved tensor that was changed.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+  // The version of before, where changes are taken back.
+  void set_version(uint32_t version) { version_.store(version, std::memory_order_relaxed); }
 
   // --- Data that another device or rank still writes (arrival.h)
   // Lets data() wait for this arrival from now on, so that only users of the memory wait.
@@ -83,23 +85,24 @@ class Storage {
   explicit Storage(StoragePtr impl) : impl_(std::move(impl)) {}
 
   explicit operator bool() const { return impl_ != nullptr; }
-  // The first byte. REQUIRES, as of what follows: not empty.
-  void* data() const { return impl_->data(); }
+  // The first byte. Errors: Error where it is empty, as of what follows.
+  void* data() const { return impl().data(); }
   void* mutable_data() const { return data(); }
   DataPtr data_ptr() const { return {data(), device()}; }
   template <class T>
   T* data() const {
     return static_cast<T*>(data());
   }
-  size_t nbytes() const { return impl_->nbytes(); }
-  Device device() const { return impl_->device(); }
+  size_t nbytes() const { return impl().nbytes(); }
+  Device device() const { return impl().device(); }
   DeviceType device_type() const { return device().type(); }
-  bool resizable() const { return impl_->resizable(); }
+  bool resizable() const { return impl().resizable(); }
   bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
   StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
   const StoragePtr& impl_ptr() const { return impl_; }
 
  private:
+  StorageImpl& impl() const;
   StoragePtr impl_;
 };
 

@@ -78,9 +78,11 @@ class Tensor {
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return impl_ ? IntArrayRef(impl_->sizes) : IntArrayRef(kNoSizes); }
   IntArrayRef strides() const { return impl().strides; }
-  // Errors: IndexError where dim is out of range.
-  int64_t size(int64_t dim) const { return sizes()[wrap_dim("size", dim, this->dim())]; }
-  int64_t stride(int64_t dim) const { return impl().strides[wrap_dim("stride", dim, this->dim())]; }
+  // Errors: IndexError where dim is out of range, and for a tensor without dimensions.
+  int64_t size(int64_t dim) const { return sizes()[sized_dim("size", dim, this->dim())]; }
+  int64_t stride(int64_t dim) const {
+    return impl().strides[sized_dim("stride", dim, this->dim())];
+  }
   int64_t numel() const { return impl_ ? impl_->numel : 0; }
   int64_t storage_offset() const { return impl().offset; }
   ScalarType scalar_type() const { return impl().dtype; }

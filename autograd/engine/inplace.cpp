@@ -3,6 +3,8 @@
 
 #include "gradus/autograd/engine/as_strided.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/batching/storage.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -84,13 +86,42 @@ void check_in_place(const char* op, const Tensor& x, bool records) {
           "_: more than one element of the written-to tensor refers to a single memory location, "
           "as expand() makes them: shape ",
           x.sizes(), ", strides ", x.strides(), "; clone() it first");
+  batching::before_writing(x);
   check_history(op, x, records);
+}
+
+namespace {
+// How x lies and what autograd knows of it, to be given back to it.
+batching::Undo::Restore kept_state(const std::shared_ptr<TensorImpl>& x) {
+  const auto* meta = static_cast<const AutogradMeta*>(x->autograd.get());
+  return [to = std::weak_ptr(x), storage = x->storage, dtype = x->dtype, offset = x->offset,
+          sizes = x->sizes, strides = x->strides, numel = x->numel, contiguous = x->contiguous,
+          view_of = x->view_of, creation = x->creation_meta, version = x->history_version.load(),
+          requires_grad = meta && meta->requires_grad, output_nr = meta ? meta->output_nr : 0,
+          grad_fn = meta ? meta->grad_fn : nullptr] {
+    const std::shared_ptr<TensorImpl> now = to.lock();
+    if (!now) return false;
+    now->storage = storage, now->dtype = dtype, now->offset = offset, now->sizes = sizes;
+    now->strides = strides, now->numel = numel, now->contiguous = contiguous;
+    now->view_of = view_of, now->creation_meta = creation, now->history_version = version;
+    if (auto* const its = static_cast<AutogradMeta*>(now->autograd.get()))
+      its->requires_grad = requires_grad, its->output_nr = output_nr, its->grad_fn = grad_fn;
+    return true;
+  };
+}
+}  // namespace
+
+void before_change_of_handle(const Tensor& x) {
+  for (const auto& each : {x.impl_ptr(), x.impl().view_of})
+    if (each)
+      batching::before_change(each.get(), batching::depth_of(x), [&] { return kept_state(each); });
 }
 
 void check_history(const char* op, const Tensor& x, bool records) {
   check<Error>(!x.is_inference() || thread_modes.inference, op,
                "_: Inplace update to inference tensor outside InferenceMode is not allowed; "
                "clone() it first");
+  before_change_of_handle(x);
   if (!records) return;
   if (x.is_view()) {
     check_view_origin(x, "is being");
@@ -185,6 +216,7 @@ Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) co
                  "resize_: Trying to resize storage that is not resizable: it has ",
                  impl().storage->nbytes(), " bytes, ", needed,
                  " are needed, and from_blob() was given it; resize a clone()");
+    before_change_of_handle(*this);
     const Tensor larger = raw::empty(size, dtype(), device());
     const int64_t kept = std::min(numel, this->numel());
     raw::copy_(raw::narrow(larger.view({numel}), 0, 0, kept),
@@ -192,6 +224,7 @@ Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) co
     impl().storage = larger.impl().storage;
     impl().offset = 0;
   }
+  before_change_of_handle(*this);
   impl().sizes = Dims(size.data(), size.size());
   impl().strides = contiguous_strides(size);
   impl().numel = numel;

@@ -17,6 +17,9 @@ namespace gradus {
 void check_in_place(const char* op, const Tensor& x, bool records);
 // The same for changes of the geometry, which elements that share memory allow.
 void check_history(const char* op, const Tensor& x, bool records);
+// How x lies and its history may change next: kept for a call that may be undone
+// (tensor/batching/undo.h).
+void before_change_of_handle(const Tensor& x);
 // Errors: Error where x is a view whose creation_meta forbids changes in place. `changed` says in
 // the message what was changed.
 void check_view_origin(const Tensor& x, const char* changed);

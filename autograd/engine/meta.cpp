@@ -10,6 +10,8 @@
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/level_edges.h"
 #include "gradus/tensor/base/warning.h"
+#include "gradus/tensor/batching/storage.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -37,6 +39,13 @@ Tensor copy_as_gradient(const Tensor& leaf, const Tensor& x) {
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
   AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
+  batching::before_change(&meta, batching::depth_of(leaf), [&]() -> batching::Undo::Restore {
+    return [of = std::weak_ptr(leaf.impl_ptr()), before = meta.grad] {
+      const std::shared_ptr<TensorImpl> now = of.lock();
+      if (now) static_cast<AutogradMeta&>(*now->autograd).grad = before;
+      return now != nullptr;
+    };
+  });
   const auto is_sole = [&] {
     return fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
            lies_as_gradient(leaf, fresh);
@@ -241,6 +250,7 @@ void Tensor::set_data(const Tensor& new_data) const {
   check<TypeError>(!requires_grad() || is_differentiable(new_data.dtype()),
                    "set_data: new_data has dtype ", new_data.dtype(),
                    ", and the tensor requires grad, which needs a floating one");
+  before_change_of_handle(*this);
   TensorImpl& to = impl();
   const TensorImpl& from = new_data.impl();
   to.storage = from.storage, to.dtype = from.dtype, to.contiguous = from.contiguous;

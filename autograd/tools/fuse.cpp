@@ -9,7 +9,7 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/base/warning.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/fused/kernel_text.h"
 #include "gradus/tensor/fused/tracer.h"
@@ -77,8 +77,8 @@ std::string text_of(const Plan& plan) {
   return out;
 }
 
-FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
-                 const std::function<Tensors(const Tensors&)>& f) {
+FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
+                    const std::function<Tensors(const Tensors&)>& f) {
   FusedTrace out(kind);
   try {
     if (kind.autocast)
@@ -133,6 +133,25 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
   } catch (const Error& error) {  // f may have refused its arguments: then it will again
     out.why_not = error.what();
   }
+  return out;
+}
+
+// The same, and nothing else has changed.
+FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
+                 const std::function<Tensors(const Tensors&)>& f) {
+  using batching::Level;
+  batching::Undo undo;
+  Level level{.randomness = batching::Randomness::different,
+              .loops = true,
+              .outer = batching::innermost(),
+              .undo = &undo};
+  const auto call = [&] {
+    const batching::Scope scope(&level);
+    return trace_of(kind, inputs, f);
+  };
+  FusedTrace out = call();
+  if (undo.run() && out.why_not.empty())
+    out.why_not = "fuse: the function changes a tensor that is no argument; return it instead";
   return out;
 }
 

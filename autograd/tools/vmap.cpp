@@ -9,6 +9,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/batching/storage.h"
+#include "gradus/tensor/batching/undo.h"
 
 namespace gradus::autograd::functional {
 
@@ -141,9 +142,10 @@ int64_t samples_of(const Tensors& inputs, const std::vector<Dim>& dims) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!dims[i]) continue;
-    sizes.push_back(inputs[i].size(*dims[i]));
-    check(sizes.back() > 0, "vmap: dimension ", *dims[i], " of shape ", inputs[i].sizes(),
-          " has no slices to call f with; give at least one sample");
+    check(inputs[i].dim() > 0, "vmap: argument ", i,
+          " is a tensor without dimensions, and in_dims ", "has ", *dims[i],
+          " for it; give std::nullopt, or a tensor of several samples");
+    sizes.push_back(inputs[i].sizes()[*dims[i]]);
   }
   check(!sizes.empty(),
         "vmap: no argument is mapped over; in_dims must have a dimension for at least one");
@@ -155,11 +157,13 @@ int64_t samples_of(const Tensors& inputs, const std::vector<Dim>& dims) {
 }
 
 Tensors at_once(const Function& f, const Tensors& inputs, const std::vector<Dim>& in_dims,
-                const MappedDims& out_dims, int64_t size, Randomness randomness) {
+                const MappedDims& out_dims, int64_t size, Randomness randomness,
+                batching::Undo& undo) {
   const auto shared = std::make_shared<Evaluation>();
   shared->level.size = size, shared->level.randomness = randomness;
   shared->in_dims = in_dims;
   place(shared->level);
+  shared->level.undo = &undo;
   std::vector<bool> is_shared;
   {
     const Scope scope(&shared->level);
@@ -179,9 +183,12 @@ Tensors at_once(const Function& f, const Tensors& inputs, const std::vector<Dim>
       shared->out_dims.push_back(dim.value_or(0));
     }
   }
+  shared->level.undo = nullptr;  // the graph keeps the level
   Tensors out = leave_recorded(shared, inputs);
   for (size_t i = 0; i < out.size(); ++i)
-    if (is_shared[i]) out[i] = out[i].select(0, 0);
+    if (is_shared[i])
+      out[i] = size > 0 ? out[i].select(0, 0)
+                        : batching::leave_shared(shared->level, shared->results[i]).clone();
   return out;
 }
 
@@ -235,14 +242,17 @@ Tensors vmap_lists(const Function& f, const Tensors& inputs, const MappedDims& i
     dims.push_back(dim_of("in_dims", in_dims, i, inputs.size(),
                           inputs[i].operand("vmap", "an argument").dim()));
   const int64_t size = samples_of(inputs, dims);
+  batching::Undo undo;
   try {
-    return at_once(f, inputs, dims, out_dims, size, rule);
+    return at_once(f, inputs, dims, out_dims, size, rule, undo);
   } catch (const batching::NotBatched& reason) {
+    check<Error>(size > 0, reason.what(), ", and there is no sample to call it for");
     static std::atomic<bool> warned{false};
     if (warns_again(warned))
       warn(std::string(reason.what()) + "; the function is called once for each of " +
            std::to_string(size) + " samples, one after the other (said once)");
   }
+  undo.run();
   return one_by_one(f, inputs, dims, out_dims, size, rule);
 }
 

@@ -84,16 +84,18 @@ class Vmapped {
 // called once. Its arguments have the shapes of one sample and stand for all: operations on them
 // compute all samples at once. An operation without a rule for that runs for each sample in turn,
 // and a warning says so once. Where f reads elements of such a tensor, as item() does, f itself is
-// called for each sample.
+// called for each sample; what the first call changed in place is taken back before.
 //
 // Results and gradients are those of a loop over the samples, up to rounding. Tensors that f
 // captures may require grad: they get the sum over the samples. For a gradient of each sample's own
 // pass them as arguments with in_dims std::nullopt, and call autograd::grad in f.
 //
 // randomness: "error", "different" (each sample draws its own numbers) or "same".
-// Errors: ValueError for in_dims and out_dims that do not fit, for sizes that differ, and where
-// there is no sample. Error for a change in place that differs between samples of a tensor that
-// they share, and where f draws random numbers and may not.
+// Where there is no sample, f is called all the same, and says the shape of the result.
+//
+// Errors: ValueError for in_dims and out_dims that do not fit, and for sizes that differ. Error for
+// a change in place that differs between samples of a tensor that they share, where f draws random
+// numbers and may not, and where f reads elements and there is no sample.
 template <class F>
 Vmapped<F> vmap(F f, MappedDims in_dims = 0, MappedDims out_dims = 0,
                 std::string_view randomness = "error") {

@@ -5,12 +5,17 @@
 
 #include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/batching/rules.h"
+#include "gradus/tensor/batching/undo.h"
 
 namespace gradus::batching {
 
 namespace {
 
 Tensor plain(const Tensor& x) { return physical(x, {}); }
+
+bool has_no_sample(const Axes& axes) {
+  return std::ranges::any_of(axes, [](const Axis& axis) { return axis.size == 0; });
+}
 
 // Whether a lift keeps what contracts say of contiguous operands.
 bool keeps_contiguous(const Tensor& x, const Axes& axes) {
@@ -35,15 +40,18 @@ struct Call {
     const Operands operands(results, args...);
     const Axes drawing = rule == Rule::draw ? drawing_axes() : Axes();
     const Axes axes = merge(operands.axes(), drawing);
+    for (const Tensor* out : operands.results())
+      if (out->defined()) before_writing(*out);
     if (axes.empty()) {
       if constexpr (!std::is_void_v<Result>) return outside(0, plain, args...);
       outside(0, plain, args...);
     } else if constexpr (!std::is_void_v<Result>) {
       fail<NotBatched>("vmap: ", called, " gives a result whose shape depends on data");
-    } else if (!special(Special{called, axes}, args...) &&
-               (rule != Rule::loop || !composed(args...))) {
+    } else if (has_no_sample(axes) || (!special(Special{called, axes}, args...) &&
+                                       (rule != Rule::loop || !composed(args...)))) {
       for (const Tensor* out : operands.results())
         if (out->defined()) spread(called, *out, axes);
+      if (has_no_sample(axes)) return;
       if (rule == Rule::draw)
         draw(drawing, without(axes, drawing), operands, args...);
       else if (rule == Rule::loop || (needs_contiguous && !operands.fill_memory(axes)))
@@ -147,6 +155,7 @@ Device BatchBackend::resolve(Device device) {
 
 void BatchBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Axes axes = merge(axes_of(src), axes_of(dst));
+  before_writing(dst);
   if (!axes.empty()) spread("to", dst, axes);
   const Scope scope(nullptr);
   raw::copy_(physical(dst, axes), physical(src, axes), non_blocking);

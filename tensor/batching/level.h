@@ -19,13 +19,16 @@ namespace gradus::batching {
 // How the samples of a batch draw random numbers: not at all, each its own, or all the same.
 enum class Randomness : uint8_t { error, different, same };
 
+class Undo;
+
 // One vmap: its samples, and the levels around it.
 struct Level {
   int64_t size = 1;
   Randomness randomness = Randomness::error;
   bool loops = false;  // its function is called once for each sample: no tensor is batched
   Level* outer = nullptr;
-  int depth = 1;  // how many levels batch, down to this one
+  int depth = 1;         // how many levels batch, down to this one
+  Undo* undo = nullptr;  // takes back what its function changed outside, should the call fail
 };
 
 // The scopes of all threads. The check costs one relaxed load outside of vmap.

@@ -249,6 +249,28 @@ TEST(Vmap, LoopsWhereElementsAreRead) {
       << warnings.text();
 }
 
+TEST(Vmap, OfNoSampleSaysTheShape) {
+  const Tensor none = ones({0, 2, 3}, kDouble).requires_grad_(), w = ones({3, 4}, kDouble);
+  const auto shape = [&](auto f) { return vmap(f)(none).sizes(); };
+  EXPECT_EQ(shape([](const Tensor& x) { return x * 2; }), IntArrayRef({0, 2, 3}));
+  EXPECT_EQ(shape([&](const Tensor& x) { return x.matmul(w).softmax(-1); }),
+            IntArrayRef({0, 2, 4}));
+  EXPECT_EQ(shape([](const Tensor& x) { return std::get<0>(x.sort()).sum(0); }),
+            IntArrayRef({0, 3}));
+  EXPECT_EQ(shape([](const Tensor& x) { return layer_norm(x, {3}).cumsum(0); }),
+            IntArrayRef({0, 2, 3}));
+  EXPECT_EQ(shape([](const Tensor& x) { return std::get<0>(linalg_svd(x)); }),
+            IntArrayRef({0, 2, 2}));
+  EXPECT_EQ(shape([](const Tensor& x) {
+              return conv2d(x.view({1, 1, 2, 3}), ones({1, 1, 2, 2}, kDouble));
+            }),
+            IntArrayRef({0, 1, 1, 1, 2}));
+  EXPECT_EQ(vmap([&](const Tensor&) { return w * 2; }, 0, std::nullopt)(none).sizes(), w.sizes());
+  const Tensor y = vmap([&](const Tensor& x) { return x.matmul(w); })(none);
+  y.sum().backward();
+  EXPECT_EQ(none.grad().sizes(), none.sizes());
+}
+
 TEST(Vmap, RefusesWhatDoesNotFit) {
   const Tensor x = rand({3, 2});
   const auto f = [](const Tensor& a, const Tensor& b) { return a + b; };
@@ -259,7 +281,13 @@ TEST(Vmap, RefusesWhatDoesNotFit) {
   expect_error<IndexError>([&] { vmap(g, 2)(x); }, "vmap");
   expect_error<IndexError>([&] { vmap(g, 0, 2)(x); }, "vmap");
   expect_error<ValueError>([&] { vmap(g, 0, std::nullopt)(x); }, "out_dims has None");
-  expect_error<ValueError>([&] { vmap(g)(ones({0, 2})); }, "no slices");
+  expect_error<ValueError>([&] { vmap(g)(tensor(1.0)); }, "argument 0 is a tensor without dim");
+  expect_error<ValueError>([&] { vmap(f, {0, -1})(x, tensor(1.0)); }, "argument 1");
+  expect_error<Error>(
+      [&] {
+        vmap([](const Tensor& a) { return a * a.sum().item<float>(); })(ones({0, 2}));
+      },
+      "there is no sample");
   const auto growing = [](const Tensor& v) { return ones({v.item<int64_t>()}); };
   expect_error<ValueError>(
       [&] {

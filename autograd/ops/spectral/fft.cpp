@@ -29,9 +29,7 @@ void check_points(const char* op, int64_t n) {
 
 // half: x is the first half of the last dimension.
 FourierShape one_dimension(const char* op, const Tensor& x, Length n, int64_t dim, bool half) {
-  check<IndexError>(x.operand(op).dim() > 0, op, ": Dimension specified as ", dim,
-                    " but tensor has no dimensions; use unsqueeze(0)");
-  dim = wrap_dim(op, dim, x.dim());
+  dim = sized_dim(op, dim, x.operand(op).dim());
   const int64_t size = n.value_or(half ? 2 * (x.size(dim) - 1) : x.size(dim));
   check_points(op, size);
   return {{dim}, {size}};
@@ -44,7 +42,7 @@ FourierShape several_dimensions(const char* op, const Tensor& x, OptionalIntArra
   if (dim.has_value()) {
     std::array<bool, kMaxDims> seen{};
     for (int64_t d : dim.value()) {
-      d = wrap_dim(op, d, rank);
+      d = sized_dim(op, d, rank);
       check(!std::exchange(seen[static_cast<size_t>(d)], true), op,
             ": FFT dims must be unique, and dim ", d, " is listed twice; list it once");
       out.dims.push_back(d);
