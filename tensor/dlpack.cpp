@@ -51,10 +51,19 @@ Device device_of(const char* op, const DLDevice& device) {
 }
 
 template <class Capsule>
+void check_capsule(const char* op, const Capsule* src) {
+  check(src != nullptr, op, ": the capsule is null; give one of the producer, whom nobody has ",
+        "taken it from");
+}
+
+template <class Capsule>
 Tensor import_capsule(const char* op, Capsule* src, std::function<void(void*)> deleter) {
+  check_capsule(op, src);
   const DLTensor& from = src->dl_tensor;
   check(from.ndim >= 0 && from.ndim <= kMaxDims, op, ": the tensor has ", from.ndim,
         " dimensions; at most ", kMaxDims, " are supported");
+  check(from.ndim == 0 || from.shape != nullptr, op, ": the capsule says ", from.ndim,
+        " dimensions, and its shape is null; ask the producer for a whole capsule");
   const auto count = static_cast<size_t>(from.ndim);
   const Dims sizes(from.shape, count);
   const Dims strides = from.strides ? Dims(from.strides, count) : contiguous_strides(sizes);
@@ -65,6 +74,8 @@ Tensor import_capsule(const char* op, Capsule* src, std::function<void(void*)> d
       auto* const self = static_cast<Capsule*>(capsule);
       if (self->deleter) self->deleter(self);
     };
+  check(from.data != nullptr || numel_of(sizes) == 0, op, ": the capsule has shape ",
+        IntArrayRef(sizes), ", and its data is null; ask the producer for a whole capsule");
   char* const data = static_cast<char*>(from.data) + from.byte_offset;
   return from_blob(
       data, sizes, strides, [src, deleter = std::move(deleter)](void*) { deleter(src); }, options);
@@ -85,6 +96,7 @@ Tensor fromDLPack(DLManagedTensor* src, std::function<void(void*)> deleter) {
   return import_capsule("fromDLPack", src, std::move(deleter));
 }
 Tensor fromDLPackVersioned(DLManagedTensorVersioned* src, std::function<void(void*)> deleter) {
+  check_capsule("fromDLPackVersioned", src);
   check(src->version.major == DLPACK_MAJOR_VERSION, "fromDLPackVersioned: the capsule has version ",
         src->version.major, ".", src->version.minor, "; expected ", DLPACK_MAJOR_VERSION,
         ", ask the producer for that one");
@@ -109,6 +121,8 @@ ScalarType toScalarType(const DLDataType& dtype) {
   if (is(kDLFloat, 16)) return kHalf;
   if (is(kDLBfloat, 16)) return kBFloat16;
   if (is(kDLFloat, 32)) return kFloat;
+  if (is(kDLComplex, 64)) return kComplexFloat;
+  if (is(kDLComplex, 128)) return kComplexDouble;
   check<TypeError>(is(kDLFloat, 64), "fromDLPack: Unsupported type: code ",
                    static_cast<int>(dtype.code), " with ", static_cast<int>(dtype.bits),
                    " bits; convert it before");
@@ -124,6 +138,7 @@ DLDataType getDLDataType(const Tensor& x) {
   if (dtype == kByte) return of(kDLUInt);
   if (dtype == kBFloat16) return of(kDLBfloat);
   if (isFloatingType(dtype)) return of(kDLFloat);
+  if (isComplexType(dtype)) return of(kDLComplex);
   check<TypeError>(isIntegralType(dtype, false), "toDLPack: dtype ", dtype,
                    " has no name in DLPack; convert it before");
   return of(kDLInt);

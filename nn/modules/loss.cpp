@@ -14,6 +14,7 @@ using namespace detail;
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
   GRADUS_AUTOCAST(mse_loss, input, target, options);
   check_same_shape("mse_loss", input, target);
+  check_real("mse_loss", {{"input", input}, {"target", target}});
   const bool alike = input.dtype() == target.dtype() && input.device() == target.device();
   if (alike && (input.dtype() == kFloat || input.dtype() == kDouble) && !input.is_meta() &&
       input.numel() > 0 && options.reduction() == kMean)
@@ -29,7 +30,8 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& o
 
 namespace {
 // d^2 / 2 for d = |input - target| below limit, from there on its tangent.
-Tensor quadratic_up_to(double limit, const Tensor& input, const Tensor& target) {
+Tensor quadratic_up_to(const char* op, double limit, const Tensor& input, const Tensor& target) {
+  check_real(op, {{"input", input}, {"target", target}});
   const Tensor distance = (input - target).abs(), near = distance.clamp_max(limit);
   return near * (distance - near / 2);
 }
@@ -42,7 +44,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
   check(beta >= 0, "smooth_l1_loss: beta is ", beta, ", expected a distance; give 0 or more");
   if (beta == 0) return l1_loss(input, target, options.reduction());
   check_same_shape("smooth_l1_loss", input, target);
-  return reduced("smooth_l1_loss", quadratic_up_to(beta, input, target) / beta,
+  return reduced("smooth_l1_loss", quadratic_up_to("smooth_l1_loss", beta, input, target) / beta,
                  options.reduction());
 }
 
@@ -59,7 +61,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
   check(options.delta() > 0, "huber_loss: delta is ", options.delta(),
         ", expected a distance; give a positive number");
   check_same_shape("huber_loss", input, target);
-  return reduced("huber_loss", quadratic_up_to(options.delta(), input, target),
+  return reduced("huber_loss", quadratic_up_to("huber_loss", options.delta(), input, target),
                  options.reduction());
 }
 

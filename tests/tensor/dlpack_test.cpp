@@ -8,7 +8,8 @@ namespace {
 TEST(DLPack, RoundTripsShareTheMemoryAndItsGeometry) {
   for (const Device device : cpu_and_cuda())
     for (const ScalarType dtype :
-         {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble}) {
+         {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble,
+          kComplexFloat, kComplexDouble}) {
       const Tensor x = arange(24, device).to(dtype).view({2, 3, 4}).transpose(0, 2).slice(0, 1);
       const Tensor y = fromDLPack(toDLPack(x)), z = fromDLPackVersioned(toDLPackVersioned(x));
       for (const Tensor& back : {y, z}) {
@@ -53,6 +54,55 @@ TEST(DLPack, TakesOffsetsMissingStridesAndDeleters) {
     EXPECT_TRUE(x.is_contiguous());
   }
   EXPECT_EQ(given, &capsule);
+}
+
+// The names of DLPack 1.0, as NumPy and PyTorch write and read them.
+TEST(DLPack, NamesEveryDtype) {
+  const std::tuple<ScalarType, int, int> names[] = {
+      {kChar, kDLInt, 8},           {kShort, kDLInt, 16},   {kInt, kDLInt, 32},
+      {kLong, kDLInt, 64},          {kByte, kDLUInt, 8},    {kBool, kDLBool, 8},
+      {kHalf, kDLFloat, 16},        {kFloat, kDLFloat, 32}, {kDouble, kDLFloat, 64},
+      {kBFloat16, kDLBfloat, 16},   {kComplexFloat, kDLComplex, 64},
+      {kComplexDouble, kDLComplex, 128}};
+  for (const auto& [dtype, code, bits] : names) {
+    const DLDataType name = getDLDataType(ones({1}).to(dtype));
+    EXPECT_EQ(name.code, code) << toString(dtype);
+    EXPECT_EQ(name.bits, bits) << toString(dtype);
+    EXPECT_EQ(name.lanes, 1);
+    EXPECT_EQ(toScalarType(name), dtype);
+  }
+  for (const int bits : {16, 32, 64})
+    EXPECT_THROW(toScalarType({kDLUInt, static_cast<uint8_t>(bits), 1}), TypeError);
+}
+
+// Dimensions of size 1 have the stride 1, whatever the tensor's.
+TEST(DLPack, SaysWhereTheElementsLie) {
+  const Tensor x = arange(24, kFloat).view({2, 3, 4}).select(1, 1).unsqueeze(0).slice(2, 1, 4, 2);
+  DLManagedTensorVersioned* const capsule = toDLPackVersioned(x);
+  const DLTensor& to = capsule->dl_tensor;
+  EXPECT_EQ(capsule->version.major, 1u);
+  EXPECT_EQ(capsule->flags, 0u);
+  EXPECT_EQ(to.ndim, 3);
+  EXPECT_EQ(static_cast<char*>(to.data) + to.byte_offset, x.data_ptr());
+  EXPECT_EQ(std::vector<int64_t>(to.shape, to.shape + 3), (std::vector<int64_t>{1, 2, 2}));
+  EXPECT_EQ(std::vector<int64_t>(to.strides, to.strides + 3), (std::vector<int64_t>{1, 12, 2}));
+  capsule->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
+  capsule->version.minor = 7;  // a later one only adds
+  expect_values(fromDLPackVersioned(capsule), {5, 7, 17, 19});
+}
+
+TEST(DLPack, RefusesNullPointers) {
+  const char* what = "the capsule is null";
+  expect_error<ValueError>([] { fromDLPack(nullptr); }, what);
+  expect_error<ValueError>([] { fromDLPackVersioned(nullptr); }, what);
+  int64_t sizes[] = {2};
+  DLManagedTensor capsule = {};
+  capsule.dl_tensor = {nullptr, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, sizes, nullptr, 0};
+  expect_error<ValueError>([&] { fromDLPack(&capsule); }, "its data is null");
+  capsule.dl_tensor.shape = nullptr;
+  expect_error<ValueError>([&] { fromDLPack(&capsule); }, "its shape is null");
+  sizes[0] = 0, capsule.dl_tensor.shape = sizes;
+  EXPECT_EQ(fromDLPack(&capsule).numel(), 0);
 }
 
 TEST(DLPack, RefusesWhatNoTensorHas) {

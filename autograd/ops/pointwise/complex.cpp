@@ -104,7 +104,7 @@ Tensor sgn(const Tensor& self) {
   if (!self.operand("sgn").is_complex()) return sign(self);
   const Tensor size = self.abs();
   const Tensor zero = (size.detach() == 0);
-  return self / (size + zero);
+  return where(zero, Scalar(0), self / (size + zero));
 }
 
 Tensor complex_angle(const Tensor& self) {
@@ -112,9 +112,9 @@ Tensor complex_angle(const Tensor& self) {
   Tensor out = without_graph([&] { return atan2(parts.select(-1, 1), parts.select(-1, 0)); });
   if (recording(self))
     record("AngleBackward0", out, {self}, {self}, [](Node& n, const Tensor& grad) {
-      const Tensor x = n.saved(0), size = real(x) * real(x) + imag(x) * imag(x);
+      const Tensor x = n.saved(0), unit = sgn(x), size = x.abs();
       const Tensor scale = grad / (size + (size.detach() == 0));
-      return Tensors{complex(-imag(x) * scale, real(x) * scale)};
+      return Tensors{complex(-imag(unit) * scale, real(unit) * scale)};
     });
   return out;
 }

@@ -108,11 +108,12 @@ const BinaryRow& row_of(BinaryOp op) {
   return rows[static_cast<size_t>(op)];
 }
 
-// A saved operand of a derivative. The text of a holomorphic derivative, read at the conjugates, is
-// the conjugate that backward multiplies by.
-Tensor operand_of(Node& n, size_t i) {
-  Tensor x = n.saved(i);
-  return x.defined() && x.is_complex() ? conj(x) : x;
+// f(grad), where f multiplies by a derivative: for complex numbers by the conjugate of what f does.
+// The operands stay as they are: the conjugate of a real one would have no -0 to say on which side
+// of a cut it lies.
+template <class F>
+Tensor by_conjugate(const Tensor& grad, F f) {
+  return grad.is_complex() ? conj(f(conj(grad))) : f(grad);
 }
 
 // A complex number beside x, as a tensor that promotes x no further.
@@ -120,10 +121,26 @@ Tensor number_beside(const Tensor& x, const Scalar& number) {
   return full({}, number, x.options().dtype(raw::result_type(x, number)));
 }
 
-// The derivative of complex x^y by y.
-Tensor by_exponent(const Tensor& grad, const Tensor& x, const Tensor& z) {
-  const Tensor is_zero = x == 0;
-  return grad * where(is_zero, Scalar(0), z * log(x + is_zero));
+// The derivative of complex x^y by y, 0 where x is 0 and y has no negative real part.
+Tensor by_exponent(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z) {
+  const Tensor base = x.is_complex() ? x : x.to(z.dtype());
+  const Tensor vanishes = (x == 0) & (real(y) >= 0);
+  return grad * where(vanishes, Scalar(0), z * log(where(vanishes, Scalar(1), base)));
+}
+
+// The derivative of a row where its text, at complex numbers, would take the wrong side of a cut or
+// overflow; undefined for other rows. x - (-1) keeps the sign of a zero, and x + 1 does not.
+Tensor complex_slope(UnaryOp op, const Tensor& x) {
+  const auto of_asin = [](const Tensor& z) { return (-(z - 1)).rsqrt() * (z - (-1)).rsqrt(); };
+  const auto of_atanh = [](const Tensor& z) { return 1 / (1 - z) / (1 + z); };
+  const auto turned = [](const Tensor& z) { return complex(-imag(z), real(z)); };
+  if (op == UnaryOp::asin) return of_asin(x);
+  if (op == UnaryOp::acos) return -of_asin(x);
+  if (op == UnaryOp::asinh) return of_asin(turned(x));
+  if (op == UnaryOp::acosh) return (x - 1).rsqrt() * (x - (-1)).rsqrt();
+  if (op == UnaryOp::atanh) return of_atanh(x);
+  if (op == UnaryOp::atan) return of_atanh(turned(x));
+  return {};
 }
 
 // Records y = op(x). y may be x, which has changed in place, where the derivative does not read x.
@@ -131,11 +148,14 @@ void record_unary(UnaryOp op, const Tensor& x, const Tensor& y) {
   const UnaryRow& row = row_of(op);
   record(row.node.c_str(), y, {x}, {if_used(row.uses & kUsesX, x), if_used(row.uses & kUsesY, y)},
          [op, &row](Node& n, const Tensor& grad) -> Tensors {
-           const Tensor saved_x = operand_of(n, 0), saved_y = operand_of(n, 1);
-           if (op == UnaryOp::acosh && grad.is_complex())  // two roots keep the side of their cuts
-             return {grad * ((saved_x - 1).rsqrt() * (saved_x + 1).rsqrt())};
-           if (row.uses == 0 || GradMode::is_enabled() || grad.is_complex())
-             return {row.dx(grad, saved_x, saved_y)};
+           const Tensor saved_x = n.saved(0), saved_y = n.saved(1);
+           if (row.uses == 0) return {row.dx(grad, saved_x, saved_y)};
+           if (grad.is_complex())
+             return {by_conjugate(grad, [&](const Tensor& g) {
+               const Tensor slope = complex_slope(op, saved_x.defined() ? saved_x : saved_y);
+               return slope.defined() ? g * slope : row.dx(g, saved_x, saved_y);
+             })};
+           if (GradMode::is_enabled()) return {row.dx(grad, saved_x, saved_y)};
            return {raw::map_grad(op, grad, saved_x, saved_y)};
          });
 }
@@ -163,16 +183,19 @@ void record_binary(BinaryOp op, const Tensor& x, const Tensor& y, const Tensor& 
          [op, &row](Node& n, const Tensor& grad) {
            // 1 / y of an integer y alone would have the default dtype.
            const auto saved = [&](size_t i) {
-             const Tensor operand = operand_of(n, i);
+             const Tensor operand = n.saved(i);
              const bool integer = operand.defined() && !is_differentiable(operand.dtype());
              return integer ? operand.to(grad.dtype()) : operand;
            };
-           const Tensor sx = saved(0), sy = saved(1), sz = operand_of(n, 2);
+           const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
+           const auto of_x = [&](const Tensor& g) { return row.dx(g, sx, sy, sz); };
+           const auto of_y = [&](const Tensor& g) {
+             return op == BinaryOp::pow && g.is_complex() ? by_exponent(g, sx, sy, sz)
+                                                          : row.dy(g, sx, sy, sz);
+           };
            Tensors out(2);
-           if (n.wants(0)) out[0] = row.dx(grad, sx, sy, sz);
-           if (n.wants(1))
-             out[1] = op == BinaryOp::pow && grad.is_complex() ? by_exponent(grad, sx, sz)
-                                                               : row.dy(grad, sx, sy, sz);
+           if (n.wants(0)) out[0] = row.dx_uses ? by_conjugate(grad, of_x) : of_x(grad);
+           if (n.wants(1)) out[1] = row.dy_uses ? by_conjugate(grad, of_y) : of_y(grad);
            return out;
          });
 }
@@ -181,7 +204,9 @@ void record_binary(BinaryOp op, const Tensor& x, const Scalar& y, const Tensor& 
   record(row.node_of_right.c_str(), z, {x},
          {if_used(row.dx_uses & kUsesX, x), if_used(row.dx_uses & kUsesZ, z)},
          [&row, number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-           return {row.dx_of_right(grad, operand_of(n, 0), number, operand_of(n, 1))};
+           return {by_conjugate(grad, [&](const Tensor& g) {
+             return row.dx_of_right(g, n.saved(0), number, n.saved(1));
+           })};
          });
 }
 
@@ -207,7 +232,9 @@ Tensor binary(BinaryOp op, const Scalar& x, const Tensor& y) {
   record(row.node_of_left.c_str(), z, {y},
          {if_used(row.dy_uses & kUsesY, y), if_used(row.dy_uses & kUsesZ, z)},
          [&row, number = x.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-           return {row.dy_of_left(grad, number, operand_of(n, 0), operand_of(n, 1))};
+           return {by_conjugate(grad, [&](const Tensor& g) {
+             return row.dy_of_left(g, number, n.saved(0), n.saved(1));
+           })};
          });
   return z;
 }

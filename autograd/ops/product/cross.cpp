@@ -26,8 +26,8 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
     record("LinalgCrossBackward0", out, {self, other}, {self, other},
            [d](Node& n, const Tensor& grad) {
              Tensors grads(2);
-             if (n.wants(0)) grads[0] = linalg_cross(n.saved(1), grad, d);
-             if (n.wants(1)) grads[1] = linalg_cross(grad, n.saved(0), d);
+             if (n.wants(0)) grads[0] = linalg_cross(conj(n.saved(1)), grad, d);
+             if (n.wants(1)) grads[1] = linalg_cross(grad, conj(n.saved(0)), d);
              return grads;
            });
   return out;

@@ -36,8 +36,8 @@ Tensor contract(const raw::ProductNames& names, const Tensor& self, const Tensor
   Tensor a = self, b = other;
   Dims from_a, from_b;
   for (size_t i = 0; i < dims_self.size(); ++i) {
-    const int64_t p = wrap_dim(op, dims_self[i], self);
-    const int64_t q = wrap_dim(op, dims_other[i], other);
+    const int64_t p = sized_dim(op, dims_self[i], self.operand(op).dim());
+    const int64_t q = sized_dim(op, dims_other[i], other.operand(op, "other").dim());
     const int64_t m = self.size(p), n = other.size(q);
     check(m == n || m == 1 || n == 1, op, ": dimension ", p, " of self has size ", m,
           ", dimension ", q, " of other has ", n, "; expected the same; list other dimensions");
@@ -156,7 +156,7 @@ Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
   GRADUS_AUTOCAST(linalg_vecdot, x, y, dim);
   constexpr const char* op = "linalg.vecdot";
   broadcast_shapes(op, x.operand(op, "x").sizes(), y.operand(op, "y").sizes());
-  return (x * y).sum(dim, false, promoteTypes(x.dtype(), y.dtype()));
+  return (conj(x) * y).sum(dim, false, promoteTypes(x.dtype(), y.dtype()));
 }
 
 }  // namespace gradus

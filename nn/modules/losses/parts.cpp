@@ -16,7 +16,14 @@ std::ostream& operator<<(std::ostream& stream, Reduction reduction) {
 
 namespace nn::functional::detail {
 
+void check_real(const char* op, std::initializer_list<Named> arguments) {
+  for (const auto& [name, tensor] : arguments)
+    check<TypeError>(!tensor.is_complex(), op, ": ", name, " has dtype ", tensor.dtype(),
+                     ", and no distance of complex numbers is meant; take that of view_as_real()");
+}
+
 Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
+  check_real(op, {{"the loss of an element", losses}});
   if (reduction == kNone) return losses;
   if (reduction == kMean) return losses.mean();
   check(reduction == kSum, op, ": reduction is ", reduction, "; give kNone, kMean or kSum");

@@ -5,17 +5,20 @@
 
 namespace gradus::nn::functional::detail {
 
-// The losses of single elements as `reduction` says.
-Tensor reduced(const char* op, const Tensor& losses, Reduction reduction);
-
-// x times a weight that broadcasts to its shape; x where there is none.
-Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight);
-
 // An argument and its name.
 struct Named {
   const char* name;
   const Tensor& tensor;
 };
+
+// Errors: TypeError where one is complex.
+void check_real(const char* op, std::initializer_list<Named> arguments);
+
+// The losses of single elements as `reduction` says. Errors: TypeError where they are complex.
+Tensor reduced(const char* op, const Tensor& losses, Reduction reduction);
+
+// x times a weight that broadcasts to its shape; x where there is none.
+Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight);
 
 inline void check_defined(const char* op, std::initializer_list<Named> arguments) {
   for (const auto& [name, tensor] : arguments)
