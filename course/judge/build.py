@@ -25,10 +25,19 @@ HOST = ["-D_GLIBCXX_ASSERTIONS", "-fno-allocation-dce"]
 LARGEST_SOURCE = 64 << 10
 LARGEST_FOLDER = 512 << 20  # of what was built before a grade; then the oldest goes
 LARGEST_OBJECT = 8 << 20  # of a student's file
+LARGEST_TEXT, LARGEST_OWN_TEXT = 16 << 20, 2 << 20  # with its macros, with all headers and without
+
+
+# What a compiler says whose parts were ended, or got no memory.
+_ENDED = re.compile(r"signal terminated program|virtual memory exhausted|out of memory|[Cc]annot allocate memory|std::bad_alloc")
 
 
 class Problem(Exception):
     """Why a student's file cannot be tested. The text is for the student."""
+
+
+class Ended(Problem):
+    """The compiler was ended, or reached a limit: another time it may not, so this verdict is not kept."""
 
 
 class Said(typing.NamedTuple):
@@ -100,7 +109,7 @@ class Builder:
         observe = "observe_simulator.cpp" if task.kernels else "observe_nothing.cpp"
         # Races are found by an operator new of their own.
         memory = [] if task.kernels or "runner/races.cpp" in task.given else ["memory.cpp"]
-        return [os.path.join("runner", each) for each in ("main.cpp", "message.cpp", "sandbox.cpp", observe, own, *memory)]
+        return [os.path.join("runner", each) for each in ("main.cpp", "message.cpp", "sandbox.cpp", "where.cpp", observe, own, *memory)]
 
     def _simulator_libraries(self, task):
         return [*map(self._simulator_object, self._simulator_rooms()), "-lbacktrace"] if task.kernels else []
@@ -171,6 +180,8 @@ class Builder:
                         file.write(text)
                     try:
                         self._compile(task, stage, name, out + _part())
+                    except Ended:
+                        raise
                     except Problem as problem:
                         _write(out + ".problem", str(problem))
                         raise
@@ -223,7 +234,7 @@ class Builder:
             problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
                                            {name for each in testing.TASKS.values() for name in each.exports})
         except symbols.Unreadable as unreadable:
-            problem = str(unreadable)
+            raise Ended(f"{name}: {unreadable}") from None
         if problem:
             raise Problem(f"{name}: {problem}")
         # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
@@ -238,7 +249,7 @@ class Builder:
         problem = source.problem_of_text(_bytes_of(os.path.join(stage, name)).decode(errors="replace"))
         if problem:
             raise Problem(f"{name}: {problem}")
-        text = _run(["-E" if each == "-c" else each for each in command[command.index(CXX):-2]], stage, shown=False)
+        text = _run(["-E" if each == "-c" else each for each in command[command.index(CXX):-2]], stage, shown=False, largest=LARGEST_TEXT)
         allowed = tuple(os.path.realpath(each) + os.sep for each in
                         (os.path.join(self._simulator, "include"), *_compilers_folders()))
         headers = {os.path.realpath(each) for each in glob.glob(os.path.join(self.given, "core", "*.h"))}
@@ -254,6 +265,8 @@ class Builder:
             if not (inside or not marker.group(1) or path == os.path.realpath(stage) or
                     path.startswith(allowed) or path in headers):
                 raise Problem(f"{name}: it includes {marker.group(1)}, which is not among the course's headers")
+        if sum(map(len, own)) > LARGEST_OWN_TEXT:
+            raise Problem(f"{name}: its macros make more than {LARGEST_OWN_TEXT >> 20} MB of text; no solution needs so much")
         word = source.forbidden_word("\n".join(own))
         if word:
             raise Problem(f"{name}: it holds '{word}', which no solution needs")
@@ -353,9 +366,11 @@ def _run(command, folder, shown=True, largest=limited.OUTPUT):
     try:
         status, out, messages = limited.run(command, folder, output=largest, seconds=20 if "-E" in command else limited.SECONDS)
     except limited.Exceeded as exceeded:
-        raise Problem(f"{exceeded}; no solution needs so much") from None
+        raise Ended(f"{exceeded}; no solution needs so much") from None
     if status != 0:
-        lines = (messages + (out if shown else "")).strip().splitlines()
-        raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {status}: perhaps it needs more than "
-                      f"{limited.SECONDS} s or {limited.MEMORY >> 20} MB")
+        text = "\n".join((messages + (out if shown else "")).strip().splitlines()[:30])
+        if status < 0 or status > 128 or _ENDED.search(messages):
+            raise Ended(f"the compiler was ended before it was done: either this file needs more than {limited.SECONDS} s or "
+                        f"{limited.MEMORY >> 20} MB, or the machine is short of memory; run it again\n{text}".rstrip())
+        raise Problem(text or f"{command[0]} ended with status {status}")
     return messages if shown else out

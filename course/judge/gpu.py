@@ -89,7 +89,7 @@ class GpuBuilder(build.Builder):
 
     def _runner_sources(self, task):
         return [each.replace("_simulator.cpp", "_nothing.cpp") for each in super()._runner_sources(task)
-                if not each.endswith("sandbox.cpp")]
+                if not each.endswith(("sandbox.cpp", "where.cpp"))]
 
     def _simulator_rooms(self):
         return []

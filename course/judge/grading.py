@@ -41,7 +41,7 @@ def plain(text):
     return text if len(text) < LONGEST else text[:LONGEST] + " ..."
 
 
-TASK_SECONDS = 20  # of processor time for all tests of a task: after that the rest of them fail
+TASK_SECONDS = 40  # of processor time for all tests of a task: after that the rest of them fail
 
 
 class Grader:
@@ -80,14 +80,16 @@ class Grader:
             said = self.builder.said(task, submission)
         except build.Problem as error:
             problem = str(error)
-        tests, used, leaks = [], 0.0, False  # a leak costs one test, not all
+        tests, used, leaks, limits = [], 0.0, False, self.limits  # a leak costs one test, not all
         for test in [*task.tests, *task.hidden_tests]:
             message, seconds, hint = problem and "the task could not be built", 0.0, ""
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds, hint, left = self.run_test(test, program, said)
+                message, seconds, processor_seconds, hint, left, timed_out = self.run_test(test, program, said, limits)
                 used += processor_seconds
+                if timed_out and not self.on_gpu:
+                    limits = process.ShortLimits
                 if left > 0 and not message and not leaks:
                     leaks, hint = True, "Give back what you take with new; a std::vector does so by itself."
                     message = f"{left} blocks of memory were not given back after a call"
@@ -107,11 +109,11 @@ class Grader:
                 "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
                 "problem": plain(problem), "warnings": plain(said.warnings), "tests": tests}
 
-    def run_test(self, test, program, said=None):
-        """(why it failed, or "", seconds, seconds of processor time, hint, blocks of memory left); no hint where the
-        program ended."""
+    def run_test(self, test, program, said=None, limits=None):
+        """(why it failed, or "", seconds, seconds of processor time, hint, blocks of memory left, whether it went on until a
+        limit); no hint where the program ended."""
         start = time.monotonic()
-        runner = process.Runner(program, self.cores, self.limits, self.environment)
+        runner = process.Runner(program, self.cores, limits or self.limits, self.environment, test.task.file)
         message, hint = "", test.hint
         context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu, said)
         try:
@@ -130,6 +132,6 @@ class Grader:
         if message and runner.output:
             printed = runner.output.decode(errors="replace").splitlines()
             message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
-        return plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left
+        return plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left, runner.timed_out
 
 

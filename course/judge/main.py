@@ -16,7 +16,7 @@ it graded, however many points there are."""
 
 def main(home, arguments):
     options = _parse(arguments)
-    missing = [each for each in (build.CXX, "nm", "objcopy", "objdump", "readelf") if not shutil.which(each)]
+    missing = [each for each in (build.CXX, "addr2line", "c++filt", "nm", "objcopy", "objdump", "readelf") if not shutil.which(each)]
     if missing:
         _usage(f"{', '.join(missing)} not found; install g++ (12 or newer) and binutils: apt install g++ binutils")
     tasks = grading.load_tasks(home, options.staff, hiding.texts(home, options.hidden) if options.staff else None)

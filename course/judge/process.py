@@ -1,16 +1,20 @@
 """A runner's process: requests and replies, and limits of time, memory and output."""
+import ctypes
 import os
+import platform
 import re
 import resource
 import select
 import signal
 import time
 
-from . import message
+from . import limited, message
 
 
 # What the C++ library prints before it ends a program (-D_GLIBCXX_ASSERTIONS), and what that means.
 _ASSERTION = re.compile(r"/[^\s:]+:\d+: .*: Assertion '(.*)' failed\.\n?")
+# What a runner tells before it ends: addresses of calls, and the thread of a kernel.
+_WHERE = re.compile(rb"\n\x02at([ 0-9a-f]*)((?:, [a-z]+ \([\d, ]+\))*)\x03")
 _ASSERTIONS = {"__n < this->size()": "an index outside of a vector",
                "!this->empty()": "front(), back() or pop_back() of an empty vector",
                "this->_M_is_engaged()": "the value of an empty std::optional"}
@@ -25,6 +29,11 @@ class Limits:
     reply_bytes = 16 << 20
 
 
+class ShortLimits(Limits):
+    """What the tests after an endless loop may use, so that each is tried."""
+    processor_seconds = 3
+
+
 class Died(Exception):
     """The runner ended, or was ended, without a reply."""
 
@@ -34,12 +43,13 @@ class Unfinished(Died):
 
 
 class Runner:
-    """A process that answers requests. `output` is what the student's code printed during the last of them."""
+    """A process that answers requests. `output` is what the student's code printed during the last of them; `timed_out`, whether it
+    went on until its limit. file: the student's, whose lines are told."""
 
-    def __init__(self, program, cores=None, limits=Limits, environment=None):
-        self._limits = limits
+    def __init__(self, program, cores=None, limits=Limits, environment=None, file=None):
+        self._program, self._limits, self._file = program, limits, file
         self.output, self._printed_bytes = b"", 0
-        self._pid = None
+        self._pid, self.timed_out = None, False
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
         self._printed, print_end = os.pipe()
@@ -100,9 +110,10 @@ class Runner:
             elif time.monotonic() > deadline:
                 raise Died(self._kill(f"it took longer than {self._limits.wall_seconds} s"))
             if self._enough is not None and _processor_seconds(self._pid) > self._enough:
-                raise Unfinished(self._kill("it has not ended"))
+                os.killpg(self._pid, signal.SIGKILL)
+                raise Unfinished("it has not ended")
             if _resident(self._pid) > self._limits.resident_bytes:
-                raise Died(self._kill(f"it used more than {self._limits.resident_bytes >> 20} MB of memory"))
+                raise Died(self._kill(f"it used more than {self._limits.resident_bytes >> 20} MB of memory: does a loop, or a function that calls itself, never end?"))
         return bytes(out)
 
     def _take_output(self):
@@ -118,8 +129,32 @@ class Runner:
             pass
 
     def _kill(self, why):
+        """Ends the process, which says where it is."""
+        _end_busiest(self._pid)
+        deadline = time.monotonic() + 1
+        while time.monotonic() < deadline and not os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            time.sleep(0.01)
         os.killpg(self._pid, signal.SIGKILL)
-        return why
+        while select.select([self._printed], [], [], 0)[0]:
+            part = os.read(self._printed, 1 << 16)
+            self.output += part
+            if not part:
+                break
+        return why + self._where()
+
+    def _where(self):
+        """The student's line, and the thread of a kernel, that the process has told last (runner/where.cpp)."""
+        found = _WHERE.findall(self.output)
+        self.output = _WHERE.sub(b"", self.output)
+        if not found or not self._file:
+            return ""
+        calls, thread = found[-1]
+        try:
+            _, out, _ = limited.run(["addr2line", "-i", "-e", self._program, *(b"0x" + each for each in calls.split())], seconds=10)
+        except limited.Exceeded:
+            return ""
+        line = re.search(r"/core/" + re.escape(self._file) + r":(\d+)", out)
+        return f"\n  at {os.path.basename(self._file)}:{line.group(1)}{thread.decode()}" if line else ""
 
     def _why(self):
         """Why the process has ended by itself."""
@@ -129,12 +164,14 @@ class Runner:
             code = os.WEXITSTATUS(status)
             if code == 77:
                 return self.output.decode(errors="replace").strip()
+            if code == 76:
+                return self._too_long()
             return f"the program ended by itself, with status {code}"
-        number = os.WTERMSIG(status)
+        number, where = os.WTERMSIG(status), self._where()
         if number == signal.SIGSYS:
             return "the program made a system call that no solution needs, and was ended"
         if number in (signal.SIGXCPU, signal.SIGKILL):
-            return f"it took more than {self._limits.processor_seconds} s of processor time: does a loop never end?"
+            return self._too_long()
         if number == signal.SIGXFSZ:
             return "it wrote to a file, which no solution needs, and was ended"
         if number == signal.SIGABRT:
@@ -142,11 +179,15 @@ class Runner:
             found = _ASSERTION.search(text)
             if found:
                 self.output = _ASSERTION.sub("", text).encode()
-                return "the program ended: " + _ASSERTIONS.get(found.group(1), f"'{found.group(1)}' does not hold")
+                return "the program ended: " + _ASSERTIONS.get(found.group(1), f"'{found.group(1)}' does not hold") + where
         names = {signal.SIGSEGV: "an access outside of its memory; if a function calls itself, perhaps the stack is full",
                  signal.SIGABRT: "abort()",
                  signal.SIGFPE: "a division by zero"}
-        return f"the program crashed: {names.get(number, signal.Signals(number).name)}"
+        return f"the program crashed: {names.get(number, signal.Signals(number).name)}{where}"
+
+    def _too_long(self):
+        self.timed_out = True
+        return f"it took more than {self._limits.processor_seconds} s of processor time: does a loop never end?{self._where()}"
 
     def _wait(self):
         if self._pid is None:
@@ -181,6 +222,21 @@ def _processor_seconds(pid):
             return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError, ValueError):
         return 0.0
+
+
+def _end_busiest(pid):
+    """Sends SIGXCPU to the thread of the process that has worked most."""
+    def worked(thread):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/stat", errors="replace") as stat:
+                return sum(map(int, stat.read().rpartition(")")[2].split()[11:13]))
+        except (OSError, ValueError):
+            return -1
+    try:
+        busiest = max(map(int, os.listdir(f"/proc/{pid}/task")), key=worked)
+    except (OSError, ValueError):
+        return
+    ctypes.CDLL(None).syscall(234 if platform.machine() == "x86_64" else 131, pid, busiest, int(signal.SIGXCPU))  # tgkill
 
 
 def _resident(pid):

@@ -141,14 +141,16 @@ class Context:
 
     def begins(self, seconds=1, may_end=False, **inputs):
         """Calls the student's code with work for minutes, and ends the process when it has worked for some seconds without a
-        mistake: nothing can be called after that. What ends earlier has left work out, unless it may end."""
+        mistake: nothing can be called after that, and None is returned. What ends earlier has left work out, unless it may end: then
+        this is its reply."""
         self._inputs = inputs
         try:
-            self._checked(Reply(self._ask(inputs, seconds)))
+            reply = self._checked(Reply(self._ask(inputs, seconds)))
         except process.Unfinished:
-            return
+            return None
         if not may_end:
             self.fail("it ended at once, though this is work for minutes: is a number too large for an int?")
+        return reply
 
     def _checked(self, reply, findings=False):
         if reply["problem"] == "not implemented":
@@ -286,11 +288,11 @@ def _is_long(value):
     return isinstance(value, (list, tuple)) and len(value) > 12
 
 
-def _shown(value):
+def _shown(value, digits=6):
     if isinstance(value, float):
-        return f"{value:g}" if value == value else "nan (not a number, or never written)"
+        return f"{value:.{digits}g}" if value == value else "nan (not a number, or never written)"
     if isinstance(value, (list, tuple)):
-        text = [_shown(each) for each in value[:12]]
+        text = [_shown(each, digits) for each in value[:12]]
         if _is_long(value):
             text.append(f"... ({len(value)} in all)")
         return "[" + ", ".join(text) + "]"
@@ -302,5 +304,6 @@ def _difference(found, expected, what, alike):
         if len(found) == len(expected) > 8:
             for i, (a, b) in enumerate(zip(found, expected)):
                 if not alike(a, b):
-                    return f"{what}[{i}]: found {_shown(a)}, expected {_shown(b)}"
-    return f"{what}: found {_shown(found)}, expected {_shown(expected)}"
+                    return _difference(a, b, f"{what}[{i}]", alike)
+    digits = next((each for each in (6, 9) if _shown(found, each) != _shown(expected, each)), 17)  # 9 tell any two floats apart
+    return f"{what}: found {_shown(found, digits)}, expected {_shown(expected, digits)}"

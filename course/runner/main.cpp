@@ -13,6 +13,7 @@
 #include "runner/observe.h"
 #include "runner/runner.h"
 #include "runner/sandbox.h"
+#include "runner/where.h"
 
 namespace {
 
@@ -63,6 +64,7 @@ int main() {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // what was printed is not lost when the process ends early
 #ifndef COURSE_GPU
   Observation::prepare();
+  tell_where();
   close_files();
 #endif
   Message request;

@@ -5,6 +5,13 @@
 
 #include "runner/message.h"
 
+// The thread of a kernel that this thread of the system runs, if any.
+struct KernelThread {
+  bool runs = false;
+  unsigned block[3] = {}, thread[3] = {};
+};
+KernelThread kernel_thread();
+
 class Observation {
  public:
   Observation();

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/exec/current.h"
+#include "gradus/cuda/sim/exec/place.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "runner/observe.h"
@@ -123,6 +125,11 @@ std::string json(const sim::LaunchCounts& launch) {
 }
 
 }  // namespace
+
+KernelThread kernel_thread() {
+  const uint3 block = gradus_sim_block_index, thread = gradus_sim_thread_index;
+  return {sim::here != nullptr, {block.x, block.y, block.z}, {thread.x, thread.y, thread.z}};
+}
 
 struct Observation::Parts {
   sim::Recording recording;

@@ -2,6 +2,8 @@
 import os
 import pathlib
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -10,7 +12,7 @@ from unittest import mock
 
 COURSE = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(COURSE))
-from judge import build, grading  # noqa: E402
+from judge import build, grading, limited  # noqa: E402
 
 
 class BuildTest(unittest.TestCase):
@@ -55,6 +57,32 @@ class BuildTest(unittest.TestCase):
         for encoding in ("utf-8", "utf-8-sig", "utf-16"):
             path.write_bytes("int caf\u00e9;\r\n".encode(encoding))
             self.assertEqual("int caf\u00e9;\n", build._read_solution(str(path), self.task).decode(), encoding)
+
+    def test_keeps_no_verdict_of_a_compiler_that_was_ended(self):
+        builder, run = build.Builder(str(self.home), str(self.root / "build")), limited.run
+        task = next(each for each in grading.load_tasks(str(COURSE)) if each.name == "0.1")
+        ends = [(1, "", "g++: fatal error: Killed signal terminated program cc1plus"), (-signal.SIGKILL, "", ""), (137, "", ""),
+                (1, "", "virtual memory exhausted: Cannot allocate memory"), limited.Exceeded("g++ took longer than 240 s")]
+        for end in ends:
+            with mock.patch.object(limited, "run", side_effect=[end]), self.assertRaises(build.Ended):
+                builder._student_object(task, str(self.home))
+        with mock.patch.object(limited, "run", side_effect=[(1, "", "error: expected ';'")]), self.assertRaises(build.Problem):
+            builder._student_object(task, str(self.home))
+        with mock.patch.object(limited, "run", run), self.assertRaises(build.Problem) as kept:  # this one is kept
+            builder._student_object(task, str(self.home))
+        self.assertNotIsInstance(kept.exception, build.Ended)
+
+    def test_many_warnings_take_little_memory(self):
+        text = "#define W0 { int x; }\n" + "\n".join(f"#define W{i} " + f"W{i - 1} " * 10 for i in range(1, 7)) + \
+            '\n#include "core/tensors.h"\nnamespace course { Dims strides_of(const Dims&) { W6 return {}; } }\n'
+        (self.home / "core" / "0_tensors" / "0.1_strides.cpp").write_text(text)
+        grade = f"import sys, resource; sys.path.insert(0, {str(COURSE)!r})\nfrom judge import build, grading\n" \
+            f"builder, task = build.Builder({str(self.home)!r}, {str(self.root / 'build')!r}), grading.load_tasks({str(COURSE)!r})[0]\n" \
+            f"try: builder._student_object(task, {str(self.home)!r})\nexcept build.Problem as problem: print(len(str(problem)))\n" \
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+        length, megabytes = map(int, subprocess.run([sys.executable, "-c", grade], capture_output=True, text=True, check=True).stdout.split())
+        self.assertLess(length, 10000)
+        self.assertLess(megabytes, 120)
 
     def test_removes_what_an_ended_grade_left(self):
         for age in (10, 7200):

@@ -56,7 +56,9 @@ def _(t):
 @hidden("0.5", of="minus one", test="huge views", title="more elements than an int can count, in little memory",
         hint="Count elements as long.")
 def _(t):
-    found = t.run(memory=4, sizes=[2 ** 20, 2 ** 14], strides=[0, 0], offset=0, to=[-1, 2 ** 4])
+    found = t.begins(may_end=True, memory=4, sizes=[2 ** 20, 2 ** 14], strides=[0, 0], offset=0, to=[-1, 2 ** 4])
+    if not found:  # it goes through all elements: that is right, and takes a minute
+        return
     t.equal(found["sizes"], [2 ** 30, 2 ** 4], "sizes")
     found = t.run(memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32, 2])
     t.equal(found["is_view"], [1], "whether it is a view")
