@@ -41,3 +41,41 @@ def _(t):
         i, j = t.random.randrange(68), t.random.randrange(89)
         expected = sum(x[(i + di) * 91 + j + dj] * weight[3 * di + dj] for di in range(3) for dj in range(3))
         t.equal(found[i * 89 + j], expected, f"out[0, {i}, {j}]")
+
+
+@hidden("6.1", of="one weight", test="one weight of larger pictures", title="windows of 1 x 1, random sizes", hint="With a window of 1 x 1 each output is one product a channel.")
+def _(t):
+    for _ in range(3):
+        convolved(t, 1, t.random.randint(2, 40), t.random.randint(2, 40), 1, 1, 1, 0)
+
+
+@hidden("6.1", of="padding", test="wide padding", title="random sizes, and a padding as wide as the window", hint="Outputs whose window lies outside of the picture are 0.")
+def _(t):
+    for height, width, window, padding in [(1, 1, 7, 7), (3, 20, 2, 2), (17, 2, 4, 3)]:
+        convolved(t, 1, height, width, 1, window, window, padding)
+
+
+@hidden("6.1", of="channels", test="many channels", title="many channels and outputs", hint="Nothing limits the channels or the outputs.")
+def _(t):
+    for channels, outputs in [(9, 1), (1, 17), (67, 3), (2, 70)]:
+        convolved(t, channels, 3, 4, outputs, 2, 2, 0)
+
+
+def loads_at_most(t, limit):
+    """The numbers that a larger picture loads; limit(pairs of channels, outputs of each)."""
+    channels, outputs, height, width, window = 2, 5, 50, 66, 3
+    x, weight = t.quarters(channels * height * width), t.quarters(outputs * channels * window * window)
+    reply = t.run(x=x, weight=weight, channels=channels, height=height, width=width, outputs=outputs, window_h=window, window_w=window, padding=0)
+    if not t.on_gpu:
+        t.at_most(sum(each.global_load_bytes for each in reply.launches) / 4, limit(channels * outputs, (height - window + 1) * (width - window + 1)),
+                  "numbers loaded from global memory")
+
+
+@hidden("6.1", of="tiles", test="tiles of a larger picture", title="at most 4/3 pixels and 9 weights for each output and channel, of 48 x 64 outputs", hint="Each block loads its tile once.")
+def _(t):
+    loads_at_most(t, lambda pairs, size: pairs * size * (4 / 3 + 9))
+
+
+@hidden("6.1", of="weights", test="weights of a larger picture", title="9 weights for 256 outputs, of 48 x 64 outputs", hint="Each block loads a weight once.")
+def _(t):
+    loads_at_most(t, lambda pairs, size: pairs * size * (4 / 3 + 9 / 256))

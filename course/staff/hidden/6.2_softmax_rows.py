@@ -35,3 +35,42 @@ def _(t):
     compare(t, 1, 11003, -3, 3)
     compare(t, 2, 1500, -8, 8)
     compare(t, 700, 5, -2, 2)
+
+
+@hidden("6.2", of="known", test="two values", title="rows of two values, random counts", hint="exp(log 3) is 3: divide it by the sum of the row.")
+def _(t):
+    for _ in range(6):
+        few, many, ratio = t.random.randint(1, 9), t.random.randint(1, 200), t.random.randint(2, 9)
+        x = [math.log(ratio)] * few + [0.0] * many
+        out = t.run(x=x, rows=1, columns=few + many)["out"]
+        t.close(out, [ratio / (ratio * few + many)] * few + [1 / (ratio * few + many)] * many, "out")
+
+
+@hidden("6.2", of="large", test="other large numbers", title="rows far above and far below 0", hint="exp(x - maximum) is at most 1, for any x.")
+def _(t):
+    for middle in (700.0, -700.0, 60000.0, -60000.0):
+        x = [middle + each for each in t.quarters(90)]
+        t.close(t.run(x=x, rows=1, columns=90)["out"], expected(x), "out")
+
+
+@hidden("6.2", of="masked", test="masked anywhere", title="-infinity at random places, of several rows", hint="A thread may see nothing but -infinity.")
+def _(t):
+    for columns in (3, 70, 900):
+        x = [each if t.random.random() < 0.1 else -math.inf for each in t.floats(3 * columns, -900, 900)]
+        for r in range(3):
+            x[r * columns + t.random.randrange(columns)] = -5.0 * r
+        out = t.run(x=x, rows=3, columns=columns)["out"]
+        t.close(out, [each for r in range(3) for each in expected(x[r * columns:(r + 1) * columns])], "out")
+
+
+@hidden("6.2", of="stores", test="stores of long rows", title="n numbers, of rows of 3000", hint="Only the result is stored.")
+def _(t):
+    reply = t.run(x=t.floats(6000), rows=2, columns=3000)
+    if not t.on_gpu:
+        t.at_most(sum(each.global_store_bytes for each in reply.launches), 4 * 6000, "bytes stored")
+
+
+@hidden("6.2", of="sectors", test="sectors of longer rows", title="neighbours take neighbours in rows of 1024", hint="Thread i takes the elements i, i + blockDim.x, ... of a row.")
+def _(t):
+    for launch in t.run(x=t.floats(3072), rows=3, columns=1024).launches:
+        t.at_most(launch.sectors, launch.least_sectors, "sectors", launch.worst_sectors)

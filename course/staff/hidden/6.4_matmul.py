@@ -29,3 +29,39 @@ def _(t):
 def _(t):
     product(t, 20, 24, 520)
     product(t, 400, 8, 12)
+
+
+@hidden("6.4", of="twice", test="twice in a row", title="three products of one size, with other numbers", hint="Compute the product at each call.")
+def _(t):
+    for _ in range(3):
+        product(t, 64, 96, 12)
+
+
+@hidden("6.4", of="precision", test="precision of other sizes", title="all 24 bits of a float count", hint="Half precision and TF32 have 11 bits.")
+def _(t):
+    for m, n, k in [(64, 64, 33), (130, 5, 8), (256, 128, 16)]:
+        a, b = t.whole(m * k, -4095, 4095), t.whole(k * n)
+        t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
+
+
+def large(t):
+    return product(t, 256, 128, 96).launches
+
+
+@hidden("6.4", of="loads a product", test="loads a product of larger sizes", title="at most one load for 4 multiplications, of 256 x 128 x 96", hint="A thread that makes 8 x 8 outputs multiplies 64 times for 16 numbers.")
+def _(t):
+    if not t.on_gpu:
+        t.at_most(sum(each.shared_loads + each.global_loads for each in large(t)), 256 * 128 * 96 / 4, "loads")
+
+
+@hidden("6.4", of="vectors", test="vectors of larger sizes", title="16 bytes each, of 256 x 128 x 96", hint="Where rows begin at multiples of 16 bytes: reinterpret_cast<const float4*>.")
+def _(t):
+    for launch in large(t):
+        t.at_most(launch.global_loads, launch.global_load_bytes / 16, "loads from global memory")
+        t.at_most(launch.global_stores, launch.global_store_bytes / 16, "stores to global memory")
+
+
+@hidden("6.4", of="banks", test="banks of larger sizes", title="no bank conflicts, of 256 x 128 x 96", hint="Let a row of a tile be 4 numbers longer than the tile.")
+def _(t):
+    for launch in large(t):
+        t.at_most(launch.shared_wavefronts, launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)

@@ -1,7 +1,7 @@
 """Hidden tests of task 7.3."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def attention(q, k, v, n, d):
@@ -60,3 +60,68 @@ def _(t):
         t.close(found["out"], [i / 2 for _ in range(heads) for i in range(n) for _ in range(d)], "out, where all keys are equal", 1e-4)
         if not t.on_gpu:
             t.at_most(len(found.launches), 1, "launches")
+
+
+@hidden("7.3", of="heads", test="random heads", title="a random number of heads, of random sizes", hint="Head h begins h * n * d numbers later in q, k, v and out, and h * n * n in the weights.")
+def _(t):
+    for _ in range(3):
+        heads, n, d = t.random.randint(2, 9), t.random.randint(1, 40), t.random.randint(1, 9)
+        q, k, v = (t.floats(heads * n * d, -2, 2) for _ in range(3))
+        found = t.run(q=q, k=k, v=v, n=n, d=d, heads=heads)
+        for h in range(heads):
+            out, weights = attention(*(each[h * n * d:(h + 1) * n * d] for each in (q, k, v)), n, d)
+            t.close(found["out"][h * n * d:(h + 1) * n * d], out, f"out of head {h}", 1e-4)
+            t.close(found["weights"][h * n * n:(h + 1) * n * n], weights, f"weights of head {h}", 1e-4)
+
+
+@hidden("7.3", of="weights", test="keys that rise", title="400 rows, and keys that fit better and better, or alike", hint="Each row has its own maximum, over all keys that it sees.")
+def _(t):
+    n = 400
+    for keys in ([j / 40 for j in range(n)], [1.0 if j % 3 else -1.0 for j in range(n)], [(j % 7) / 2 for j in range(n)]):
+        q, v = [1.5] * n, t.floats(n)
+        found = t.run(q=q, k=keys, v=v, n=n, d=1, heads=1)
+        out, weights = attention(q, keys, v, n, 1)
+        t.close(found["weights"], weights, "weights", 1e-4)
+        t.close(found["out"], out, "out", 1e-4)
+
+
+@hidden("7.3", of="large", test="all scores far below 0", title="scores of 400 and of -400 in 70 rows", hint="Subtract the maximum of the scores that the row sees.")
+def _(t):
+    n = 70
+    for high in (20.0, -20.0):
+        q, k, v = [high] * n, [20.0 + (j % 9) / 16 for j in range(n)], t.quarters(n)
+        t.close(t.run(q=q, k=k, v=v, n=n, d=1, heads=1)["out"], attention(q, k, v, n, 1)[0], "out", 1e-3)
+
+
+@hidden("7.3", of="dv", test="random values", title="the gradient of the values under other weights", hint="Row j of v counts in all rows i >= j, with weights[i, j].")
+def _(t):
+    for n, d in [(7, 2), (90, 1), (33, 5)]:
+        weights = [abs(each) if j <= i else 0.0 for i in range(n) for j, each in enumerate(t.quarters(n))]
+        dout = t.quarters(n * d)
+        found = public("7.3").backward(t, dout, weights, t.floats(n * d), t.floats(n * d), [0.0] * (n * d), n, d)["dv"]
+        t.equal(found, [sum(weights[i * n + j] * dout[i * d + e] for i in range(n)) for j in range(n) for e in range(d)], "dv")
+
+
+def counted(t, n, d, heads):
+    """Replies forward and backward."""
+    q, k, v, dout = (t.floats(heads * n * d) for _ in range(4))
+    there = public("7.3").forward(t, q, k, v, n, d, heads)
+    return there, public("7.3").backward(t, dout, there["weights"], q, k, v, n, d, heads)
+
+
+@hidden("7.3", of="launches", test="launches of other sizes", title="one launch forward, at most two backward, of 9 heads of 70 rows", hint="All heads are in one grid.")
+def _(t):
+    there, back = counted(t, 70, 3, 9)
+    if not t.on_gpu:
+        t.at_most(len(there.launches), 1, "launches forward")
+        t.at_most(len(back.launches), 2, "launches backward")
+        t.at_most(there.total("atomics") + back.total("atomics"), 0, "atomic operations")
+
+
+@hidden("7.3", of="masked work", test="masked work of other sizes", title="what is masked is not loaded, of 80 rows of 12", hint="Let loops over keys end at i, and those over queries begin at j.")
+def _(t):
+    n, d = 80, 12
+    there, back = counted(t, n, d, 1)
+    if not t.on_gpu:
+        t.at_most(there.total("global_loads"), 3 * n * n * d, "loads forward")
+        t.at_most(back.total("global_loads"), 5 * n * n * d, "loads backward")

@@ -1,7 +1,7 @@
 """Hidden tests of task 7.6."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("7.6", of="loss", test="random logits", title="random logits of many rows", hint="Both are means over the rows.")
@@ -81,3 +81,56 @@ def _(t):
     found = t.run(logits=logits, prompt=[i % 300 for i in range(2999)] + [5], count=300, temperature=0.0, random=[0.5], window=2, lr=0.0)
     t.equal(found["written"], expected[1:], "text")
     t.equal(found["drawn"], [0], "calls of next(): with temperature 0 nothing is drawn")
+
+
+@hidden("7.6", of="gradient", test="rows of the gradient", title="the gradient of rows of other lengths", hint="softmax(logits), less 1 at the target, divided by the rows.")
+def _(t):
+    for rows, width in [(1, 7), (4, 3), (9, 300)]:
+        ratios, targets = [t.random.randint(1, 9) for _ in range(width)], [t.random.randrange(width) for _ in range(rows)]
+        found = t.run(logits=[math.log(each) for each in ratios] * rows, targets=targets)["dlogits"]
+        t.close(found, [(each / sum(ratios) - (j == target)) / rows for target in targets for j, each in enumerate(ratios)], "dlogits")
+
+
+@hidden("7.6", of="large logits", test="other large logits", title="logits around 5000 and -5000", hint="Subtract the row's largest logit before exp.")
+def _(t):
+    for middle in (5000.0, -5000.0):
+        found = t.run(logits=[middle, middle + 1, middle - 600], targets=[2])
+        t.close(found["loss"], [601 + math.log(1 + math.exp(-1))], "loss", 1e-4)
+        t.close(found["dlogits"], [1 / (1 + math.e), math.e / (1 + math.e), -1.0], "dlogits")
+
+
+@hidden("7.6", of="steps", test="more steps", title="calls of the model and losses of 5 and of 17 steps", hint="backward adds to the gradients: clear them first.")
+def _(t):
+    for steps in (5, 17):
+        found = public("7.6").train(t, [0, 1, 2] * 4, [0.0] * 9, 2, pieces=3, steps=steps, random=[0.0, 0.5, 0.25], lr=1.0)
+        t.equal(found["events"], "zfbs" * steps, "calls of the model")
+        t.check(len(found["losses"]) == steps, f"there are {len(found['losses'])} losses, expected {steps}")
+        t.close(found["losses"][0], math.log(3), "loss of the first step")
+
+
+@hidden("7.6", of="learns", test="learns another text", title="a text of 7 tokens", hint="Each token that was written is read for the next one.")
+def _(t):
+    order = list(range(7))
+    t.random.shuffle(order)
+    found = public("7.6").train(t, order * 4, [0.0] * 49, 6, pieces=3, steps=60, random=t.floats(11, 0, 0.99), lr=6.0, prompt=order[:1], count=20, temperature=0.0)
+    t.check(found["losses"][-1] < 0.2, f"the loss after 60 steps is {found['losses'][-1]:g}")
+    t.equal(found["written"], (order * 4)[1:21], f"text after {order[0]}")
+
+
+@hidden("7.6", of="window", test="wide windows", title="windows of 1, 20 and 500 tokens", hint="Of a long text the model sees its end: as much as fits, and all of what fits.")
+def _(t):
+    for window in (1, 20, 500):
+        prompt = [t.random.randrange(3) for _ in range(30)]
+        found = public("7.6").write(t, [0.0, 1.0, 0.5] * 3, prompt, 4, window=window)
+        text = prompt + found["written"]
+        t.equal(found["read"], [each for i in range(30, 34) for each in text[max(0, i - window):i]], "tokens that forward got")
+
+
+@hidden("7.6", of="draws", test="temperatures between", title="temperatures of 0.75 and 1.5", hint="A temperature is no whole number.")
+def _(t):
+    logits = [math.log(each) for each in (16, 4, 1)] * 3
+    for temperature, random in ((0.75, [0.82, 0.84, 0.97, 0.99]), (1.5, [0.64, 0.66, 0.88, 0.93])):
+        terms = [each ** (1 / temperature) for each in (16, 4, 1)]
+        sums = [sum(terms[:i + 1]) / sum(terms) for i in range(3)]
+        t.equal(public("7.6").write(t, logits, [0], 4, temperature, random)["written"], [next(i for i, each in enumerate(sums) if each > r) for r in random],
+                f"text at temperature {temperature}")
