@@ -22,3 +22,17 @@ def _(t):
 def _(t):
     t.equal(t.run(sizes=[2] * 20)["strides"], [2 ** (19 - d) for d in range(20)], "strides")
     t.equal(t.run(sizes=[3, 1, 2 ** 33, 5])["strides"], [5 * 2 ** 33, 5 * 2 ** 33, 5, 1], "strides")
+
+
+@hidden("0.1", of="known", test="other sizes", title="random sizes of 2 and more", hint="The last dimension has stride 1; go from the last to the first.")
+def _(t):
+    for _ in range(12):
+        sizes = [t.random.randint(2, 40) for _ in range(t.random.randint(1, 6))]
+        t.equal(t.run(sizes=sizes)["strides"], [math.prod(sizes[d + 1:]) for d in range(len(sizes))], "strides")
+
+
+@hidden("0.1", of="size one", test="ones anywhere", title="sizes of 1 at random places", hint="A dimension of size 1 gets the stride that it would have with any other size.")
+def _(t):
+    for _ in range(12):
+        sizes = [t.random.choice([1, 1, t.random.randint(2, 9)]) for _ in range(t.random.randint(1, 6))]
+        t.equal(t.run(sizes=sizes)["strides"], [math.prod(sizes[d + 1:]) for d in range(len(sizes))], "strides")

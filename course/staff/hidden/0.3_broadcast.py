@@ -1,7 +1,7 @@
 """Hidden tests of task 0.3."""
 import itertools
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("0.3", of="refused", test="all small sizes", title="all pairs of sizes up to 3 in at most two dimensions",
@@ -24,3 +24,40 @@ def _(t):
     t.equal(t.run(a=[2, 1] * 8, b=[1, 5] * 6)["sizes"], [2, 1] * 2 + [2, 5] * 6, "sizes")
     for a, b in [([big + 2], [2]), ([big], [2 * big]), ([big], [0])]:
         t.throws(f"sizes {a} and {b}", "std::invalid_argument", a=a, b=b)
+
+
+@hidden("0.3", of="same sizes", test="other same sizes", title="random sizes that agree", hint="Sizes that agree stay as they are.")
+def _(t):
+    for rank in range(1, 8):
+        sizes = [t.random.randint(1, 99) for _ in range(rank)]
+        public("0.3").broadcasts(t, (sizes, sizes, sizes))
+
+
+@hidden("0.3", of="size one", test="ones anywhere", title="random sizes, one of two 1", hint="Where one size is 1 the result has the other one.")
+def _(t):
+    for rank in range(1, 8):
+        pairs = [t.random.choice([(1, size), (size, 1)]) for size in (t.random.randint(1, 99) for _ in range(rank))]
+        public("0.3").broadcasts(t, ([a for a, _ in pairs], [b for _, b in pairs], [a * b for a, b in pairs]))
+
+
+@hidden("0.3", of="ranks", test="other ranks", title="random sizes of different rank", hint="Write the sizes one list below the other, the last ones aligned.")
+def _(t):
+    for rank in range(1, 8):
+        full = [t.random.randint(2, 9) for _ in range(rank)]
+        short = [t.random.choice([1, size]) for size in full[t.random.randint(1, rank):]]
+        public("0.3").broadcasts(t, (full, short, full))
+
+
+@hidden("0.3", of="no dimensions", test="a number and others", title="a single number beside random sizes", hint="A single number broadcasts to anything.")
+def _(t):
+    for rank in range(1, 6):
+        sizes = [t.random.randint(0, 9) for _ in range(rank)]
+        public("0.3").broadcasts(t, ([], sizes, sizes))
+
+
+@hidden("0.3", of="size zero", test="zeros anywhere", title="sizes of 0 at random places", hint="Size 0 is a size like any other.")
+def _(t):
+    for rank in range(1, 7):
+        full = [t.random.choice([0, t.random.randint(2, 9)]) for _ in range(rank)]
+        full[t.random.randrange(rank)] = 0
+        public("0.3").broadcasts(t, (full, [t.random.choice([1, size]) for size in full], full))

@@ -1,4 +1,6 @@
 """Hidden tests of task 0.4."""
+import math
+
 from judge.testing import hidden, place, positions
 
 
@@ -67,3 +69,50 @@ def _(t):
 def _(t):
     found = view(t, "permute", dict(sizes=[1] * 11 + [2], strides=list(range(12)), offset=0), order=list(range(11, -1, -1)))
     t.equal((found["sizes"], found["strides"]), ([2] + [1] * 11, list(range(11, -1, -1))), "sizes and strides")
+
+
+@hidden("0.4", of="narrow", test="parts of contiguous views", title="random parts of contiguous views", hint="Only one size changes, and the place of the first element.")
+def _(t):
+    for _ in range(12):
+        sizes = [t.random.randint(1, 6) for _ in range(t.random.randint(1, 4))]
+        x = dict(sizes=sizes, strides=[math.prod(sizes[d + 1:]) for d in range(len(sizes))], offset=0)
+        dim = t.random.randrange(len(sizes))
+        length = t.random.randint(0, sizes[dim])
+        start = t.random.randint(0, sizes[dim] - length)
+        shows(t, view(t, "narrow", x, dim=dim, start=start, length=length), [length if d == dim else size for d, size in enumerate(sizes)],
+              lambda p: place([i + start * (d == dim) for d, i in enumerate(p)], x["strides"]))
+
+
+@hidden("0.4", of="expand", test="random expansions", title="random sizes of 1 become longer", hint="All indices along a repeated dimension lead to the same element.")
+def _(t):
+    for _ in range(12):
+        x = made(t)
+        x["sizes"] = [t.random.choice([1, size]) for size in x["sizes"]]
+        to = [t.random.randint(0, 5) if size == 1 else size for size in x["sizes"]]
+        shows(t, view(t, "expand", x, to=to), to, lambda p: place([i if size != 1 else 0 for i, size in zip(p, x["sizes"])], x["strides"], x["offset"]))
+
+
+@hidden("0.4", of="refused", test="refused anywhere", title="arguments of random views that make no sense", hint="The header says for each function when it throws.")
+def _(t):
+    for _ in range(10):
+        x = made(t)
+        rank, sizes = len(x["sizes"]), x["sizes"]
+        dim, order = t.random.randrange(rank), list(range(rank))
+        order[dim] = t.random.choice([-1, rank, rank + 3])
+        size = sizes[dim]
+        wrong = [("permute", dict(order=order)), ("permute", dict(order=list(range(rank)) + [0])), ("narrow", dict(dim=rank + t.random.randint(0, 3), start=0, length=0)),
+                 ("narrow", dict(dim=dim, start=t.random.randint(-9, -1), length=1)), ("narrow", dict(dim=dim, start=0, length=size + t.random.randint(1, 9))),
+                 ("narrow", dict(dim=dim, start=size, length=1)), ("expand", dict(to=sizes[1:]))]
+        if size > 1:
+            wrong.append(("expand", dict(to=[2, *sizes[:dim], size + 1, *sizes[dim + 1:]])))
+        for function, more in wrong:
+            t.throws(f"{function} with {more}", "std::invalid_argument", function=function, memory=4096, **x, **more)
+
+
+@hidden("0.4", of="no copy", test="no copy of others", title="random views share the memory of x", hint="A view has the same data pointer.")
+def _(t):
+    for _ in range(6):
+        x = made(t)
+        rank = len(x["sizes"])
+        for function, more in [("permute", dict(order=list(range(rank))[::-1])), ("narrow", dict(dim=0, start=0, length=1)), ("expand", dict(to=[3, *x["sizes"]]))]:
+            t.check(view(t, function, x, **more)["same_memory"] == [1], f"{function}: the result lies in other memory than x")

@@ -1,7 +1,7 @@
 """Hidden tests of task 0.5."""
 import math
 
-from judge.testing import hidden, place, positions
+from judge.testing import hidden, place, positions, public
 
 
 def factors(t, count):
@@ -63,3 +63,66 @@ def _(t):
     found = t.run(memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32, 2])
     t.equal(found["is_view"], [1], "whether it is a view")
     t.throws("half of the elements", "std::invalid_argument", memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32])
+
+
+def contiguous(sizes):
+    return [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+
+
+@hidden("0.5", of="contiguous", test="random shapes", title="random shapes of contiguous tensors", hint="Work from the last dimension to the first.")
+def _(t):
+    for _ in range(15):
+        count = t.random.choice([6, 12, 24, 36, 60])
+        sizes = factors(t, count)
+        public("0.5").reshapes(t, sizes, contiguous(sizes), factors(t, count), offset=t.random.randint(0, 9))
+
+
+@hidden("0.5", of="size one", test="ones anywhere", title="ones at random places, with any stride", hint="Strides of size 1 say nothing about x.")
+def _(t):
+    def with_ones(sizes):
+        out = list(sizes)
+        for _ in range(t.random.randint(1, 3)):
+            out.insert(t.random.randint(0, len(out)), 1)
+        return out
+    for _ in range(15):
+        base = [t.random.randint(2, 4) for _ in range(t.random.randint(0, 3))]
+        sizes, to = with_ones(base), with_ones(base)
+        strides = [stride if size != 1 else t.random.randint(0, 99) for size, stride in zip(sizes, contiguous(sizes))]
+        public("0.5").reshapes(t, sizes, strides, to)
+
+
+@hidden("0.5", of="strided", test="random runs", title="two random runs, each divided anew", hint="A dimension of the result lies within a run.")
+def _(t):
+    for _ in range(15):
+        counts, steps = [t.random.choice([4, 6, 8]) for _ in range(2)], [t.random.choice([1, 20]), 3]
+        sizes, strides, to = [], [], []
+        for count, step in zip(counts, steps):
+            part = factors(t, count)
+            sizes += part
+            strides += [step * each for each in contiguous(part)]
+            to += factors(t, count)
+        public("0.5").reshapes(t, sizes, strides, to)
+
+
+@hidden("0.5", of="expanded", test="random expanded", title="random dimensions with stride 0", hint="Stride 0 is a stride like any other.")
+def _(t):
+    for _ in range(10):
+        first, second = t.random.choice([4, 6, 8]), t.random.choice([4, 6, 8])
+        public("0.5").reshapes(t, [first, second], [0, 1], factors(t, first) + factors(t, second))
+        public("0.5").needs_copy(t, [first, second], t.random.choice([[0, 1], [1, 0]]), [first * second])
+
+
+@hidden("0.5", of="no elements", test="zeros anywhere", title="sizes of 0 at random places", hint="Without elements any strides are right.")
+def _(t):
+    for _ in range(10):
+        sizes, to = ([t.random.randint(0, 4) for _ in range(3)] for _ in range(2))
+        sizes[t.random.randrange(3)] = to[t.random.randrange(3)] = 0
+        public("0.5").reshapes(t, sizes, t.random.sample(range(9), 3), to)
+
+
+@hidden("0.5", of="refused", test="refused anywhere", title="random sizes that do not fit", hint="Compare the number of elements.")
+def _(t):
+    for _ in range(10):
+        count, other = t.random.randint(2, 40), t.random.randint(41, 80)
+        for to in ([other], [count, 2], [-1, -1, count], [-1, count + 1], [-2, -count], [0, -1], [count + 1, 0]):
+            t.throws(f"{count} elements as {to}", "std::invalid_argument", memory=256, sizes=[count], strides=[1], offset=0, to=to)

@@ -1,5 +1,5 @@
 """Hidden tests of task 1.1."""
-from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, hidden, place, positions
+from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, hidden, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -68,3 +68,27 @@ def _(t):
     x = t.quarters(6)
     found = t.run(op=0, out_sizes=[2, 3], out_strides=[FAR, 1], x_sizes=[2, 3], x_strides=[FAR, 1], x=x, memory=[0.0] * 6, apart=FAR)["memory"]
     t.equal(found, [-each for each in x], "out")
+
+
+@hidden("1.1", of="gaps", test="random gaps", title="random layouts of out: what lies between its elements stays", hint="Walk over positions, not over memory.")
+def _(t):
+    for _ in range(10):
+        sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(1, 4))]
+        found, expected = public("1.1").maps(t, sizes, strides_for(t, sizes)[0])
+        t.check(all(value == public("1.1").POISON for at, value in enumerate(found) if at not in expected), "memory that is none of out's elements was written")
+
+
+@hidden("1.1", of="size one", test="ones anywhere", title="x has size 1 at random places", hint="Where x has size 1 every index leads to its one element.")
+def _(t):
+    for _ in range(10):
+        sizes = [t.random.randint(1, 6) for _ in range(t.random.randint(1, 4))]
+        public("1.1").right(t, sizes, x_sizes=[t.random.choice([1, size]) for size in sizes])
+
+
+@hidden("1.1", of="one and none", test="zeros anywhere", title="sizes of 0 at random places", hint="The number of elements is the product of the sizes.")
+def _(t):
+    for _ in range(6):
+        sizes = [t.random.randint(0, 4) for _ in range(t.random.randint(1, 4))]
+        sizes[t.random.randrange(len(sizes))] = 0
+        found, _ = public("1.1").maps(t, sizes)
+        t.equal(found, [public("1.1").POISON] * len(found), "memory of an out without elements")

@@ -1,5 +1,5 @@
 """Hidden tests of task 1.2."""
-from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, hidden, place, positions
+from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, hidden, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -63,3 +63,44 @@ def _(t):
     layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [2, 3]), ("strides", [FAR, 1]))}
     found = t.run(op=1, x=x, y=y, memory=[0.0] * 6, apart=FAR, **layouts)["memory"]
     t.equal(found, [a - b for a, b in zip(x, y)], "out")
+
+
+def operands(t, sizes):
+    """Sizes of two operands that are as long as out, or 1."""
+    return [[t.random.choice([1, size]) for size in sizes] for _ in range(2)]
+
+
+@hidden("1.2", of="both repeat", test="both repeat anywhere", title="random operands of size 1", hint="The elements of out are more than those of x, and of y.")
+def _(t):
+    for _ in range(10):
+        sizes = [t.random.randint(2, 5) for _ in range(t.random.randint(2, 4))]
+        x, y = operands(t, sizes)
+        d, e = t.random.sample(range(len(sizes)), 2)
+        x[d] = y[e] = 1
+        public("1.2").right(t, sizes, x=x, y=y)
+
+
+@hidden("1.2", of="stride zero", test="zeros anywhere", title="random strides of 0", hint="A stride of 0 needs no case of its own.")
+def _(t):
+    for _ in range(8):
+        sizes = [t.random.randint(2, 5) for _ in range(t.random.randint(1, 4))]
+        x, y = ((sizes, [t.random.choice([0, each]) for each in public("1.2").row_major(sizes)]) for _ in range(2))
+        public("1.2").right(t, sizes, x=x, y=y)
+
+
+@hidden("1.2", of="gaps", test="random gaps", title="random strides of out: what lies between its elements stays", hint="Only the elements of out are yours.")
+def _(t):
+    for _ in range(8):
+        sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(1, 3))]
+        step = t.random.randint(1, 4)
+        found, expected = public("1.2").zips(t, sizes, out_strides=[step * each for each in public("1.2").row_major(sizes)])
+        t.check(all(value == public("1.2").POISON for at, value in enumerate(found) if at not in expected), "memory that is none of out's elements was written")
+
+
+@hidden("1.2", of="one and none", test="no elements anywhere", title="sizes of 0 at random places", hint="An empty product of sizes is 1; a size 0 makes it 0.")
+def _(t):
+    for _ in range(6):
+        sizes = [t.random.randint(0, 4) for _ in range(t.random.randint(1, 4))]
+        sizes[t.random.randrange(len(sizes))] = 0
+        found, _ = public("1.2").zips(t, sizes)
+        t.equal(found, [public("1.2").POISON] * len(found), "memory of an out without elements")

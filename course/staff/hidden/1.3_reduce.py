@@ -2,7 +2,7 @@
 import array
 import math
 
-from judge.testing import FAR, hidden, place, positions
+from judge.testing import FAR, hidden, place, positions, public
 
 
 @hidden("1.3", of="strides", test="random layouts", title="random sizes, strides and dimensions",
@@ -73,3 +73,27 @@ def _(t):
         found = t.run(op=0, start=0.0, dim=dim, x=x, x_sizes=[2, 2 + dim], x_strides=[FAR, 1], out_sizes=sizes,
                       out_strides=[FAR if dim else 7, FAR], memory=[0.0] * 2, apart=FAR)["memory"]
         t.equal(found, expected, f"the sums along dimension {dim}")
+
+
+@hidden("1.3", of="stale out", test="stale out of others", title="out held random numbers before", hint="Nothing may depend on what out held before the call.")
+def _(t):
+    for before in (t.random.uniform(-99, 99), math.inf, math.nan):
+        for _ in range(3):
+            rows, n = t.random.randint(1, 9), t.random.randint(1, 30)
+            public("1.3").sums(t, [rows, n], 1, [sum(range(r * n, r * n + n)) for r in range(rows)], before=before)
+
+
+@hidden("1.3", of="gaps", test="random gaps", title="what lies behind and between the elements of out stays", hint="Out has one element for each row of x along dim.")
+def _(t):
+    for _ in range(6):
+        rows, n, step = t.random.randint(1, 9), t.random.randint(1, 9), t.random.randint(1, 4)
+        found = public("1.3").reduces(t, [rows, n], 1, [1.0] * (rows * n), out_strides=[step, 1], before=public("1.3").POISON)
+        t.check(all(value == public("1.3").POISON for at, value in enumerate(found) if at % step or at >= rows * step), "memory that is none of out's elements was written")
+
+
+@hidden("1.3", of="no elements", test="zeros anywhere", title="random sizes beside a dimension of size 0", hint="The sum of no elements is what the result begins with.")
+def _(t):
+    for _ in range(5):
+        rows, start = t.random.randint(1, 9), t.floats(1)[0]
+        t.equal(public("1.3").reduces(t, [rows, 0], 1, [], start=start)[:rows], [start] * rows, "out")
+        t.equal(public("1.3").reduces(t, [0, rows], 0, [], start=start)[:rows], [start] * rows, "out")

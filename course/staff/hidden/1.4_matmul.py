@@ -1,5 +1,5 @@
 """Hidden tests of task 1.4."""
-from judge.testing import FAR, hidden
+from judge.testing import FAR, hidden, public
 
 
 @hidden("1.4", of="parts", test="random strides", title="random sizes and strides",
@@ -51,3 +51,24 @@ def _(t):
         found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.5], b=[5.0, 6.0, 7.0, 8.0], a_strides=a_strides, b_strides=b_strides,
                       memory=[0.0] * 4, apart=FAR)["memory"]
         t.equal(found, [19.0, 22.0, 46.5, 54.0] if a_strides[1] == 1 else [23.0, 31.0, 37.0, 50.0], "out")
+
+
+@hidden("1.4", of="stale out", test="stale out of others", title="out held other numbers, of random sizes", hint="Nothing may depend on what out held before the call.")
+def _(t):
+    for before in (-3.5, float("inf"), float("nan")):
+        public("1.4").product(t, t.random.randint(1, 20), t.random.randint(1, 20), t.random.randint(1, 20), before=before)
+
+
+@hidden("1.4", of="empty", test="other empty matrices", title="k = 0 and random m and n", hint="A sum of no products is 0.")
+def _(t):
+    for _ in range(4):
+        m, n = t.random.randint(1, 20), t.random.randint(1, 20)
+        t.equal(public("1.4").multiplies(t, [], [], m, n, 0, before=5.0)[:m * n], [0.0] * (m * n), "out with k = 0")
+
+
+@hidden("1.4", of="nothing else", test="nothing else of others", title="nothing behind out is written, of random sizes", hint="out has m * n elements.")
+def _(t):
+    for _ in range(5):
+        m, n, k = (t.random.randint(1, 20) for _ in range(3))
+        found = public("1.4").multiplies(t, t.quarters(m * k), t.quarters(k * n), m, n, k)
+        t.equal(found[m * n:], [public("1.4").POISON] * 16, "memory behind out")

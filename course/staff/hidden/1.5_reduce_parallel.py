@@ -58,3 +58,18 @@ def _(t):
     for n in [64 * 256 + 200, 10 * 256 + 1]:
         reply = t.run(findings=True, x=t.quarters(n), op=0, start=0.0, chunks=8, backwards=0)
         t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")
+
+
+@hidden("1.5", of="none", test="nothing of others", title="no elements, other operations and chunks", hint="Without elements the result is start.")
+def _(t):
+    for op, start in ((0, -3.5), (2, 1.0), (4, -math.inf)):
+        for chunks in (1, 2, 9):
+            t.equal(result(t, [], op=op, start=start, chunks=chunks), start, "the result of nothing")
+
+
+@hidden("1.5", of="start", test="other starts", title="start counts once, of random lengths", hint="start joins at the end.")
+def _(t):
+    for _ in range(6):
+        n, start = t.random.randint(1, 3000), float(t.random.randint(-999, 999))
+        t.equal(result(t, [1.0] * n, start=start, chunks=t.random.randint(1, 20)), start + n, "sum")
+        t.equal(result(t, [2.0] * 5 + [1.0] * n, op=2, start=4.0, chunks=t.random.randint(1, 20)), 128.0, "product")

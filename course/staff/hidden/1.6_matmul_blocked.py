@@ -1,5 +1,5 @@
 """Hidden tests of task 1.6."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("1.6", of="edges", test="random sizes", title="random sizes", hint="The last block along m, n or k may be smaller.")
@@ -33,3 +33,17 @@ def _(t):
     for counted in [0, 1]:
         found = t.run(m=1, n=2, k=2, a=[0.0, 1.0], b=[inf, 3.0, 2.0, inf], counted=counted, memory=[0.0] * 2)["c"]
         t.equal(found, [float("nan"), inf], "out")
+
+
+@hidden("1.6", of="stale out", test="stale out of others", title="out held other numbers, of random sizes", hint="Nothing may depend on what out held before the call.")
+def _(t):
+    for before in (-3.5, float("inf"), float("nan")):
+        public("1.6").product(t, t.random.randint(1, 70), t.random.randint(1, 70), t.random.randint(1, 70), before=before)
+
+
+@hidden("1.6", of="out stays", test="out stays in other sizes", title="misses of out, of other sizes", hint="The same block of out is used again until it is complete.")
+def _(t):
+    for m, n, k in [(64, 128, 96), (32, 96, 160), (160, 64, 64)]:
+        found = public("1.6").misses(t, m, n, k)
+        t.at_most(found[0], 2 * m * n / 16, f"cache misses of out with m, n, k = {m}, {n}, {k}")
+        t.at_most(sum(found), 2 * m * n * k / (16 * 32) + 2 * m * n / 16, f"cache misses with m, n, k = {m}, {n}, {k}")

@@ -1,5 +1,5 @@
 """Hidden tests of task 3.1."""
-from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, public
 
 
 @hidden("3.1", of="any length", test="random lengths", title="random lengths", hint="Try lengths up to 6000.")
@@ -39,3 +39,17 @@ def _(t):
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 300, "loads from global memory")
             t.at_most(reply.total("global_stores"), 300, "stores to global memory")
+
+
+@hidden("3.1", of="one block", test="blocks of other numbers", title="256 other numbers, five times", hint="Thread i computes out[i] from x[i].")
+def _(t):
+    for _ in range(5):
+        public("3.1").negated(t, 256)
+
+
+@hidden("3.1", of="sectors", test="sectors of other lengths", title="n / 8 sectors are read and n / 8 written, of other lengths", hint="Neighbouring threads take neighbouring elements.")
+def _(t):
+    for n in (1024, 3072, 10240):
+        reply = public("3.1").negated(t, n)
+        if not t.on_gpu:
+            t.at_most(reply.total("sectors"), 2 * n / 8, "sectors", reply.worst("sectors"))

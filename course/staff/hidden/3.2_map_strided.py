@@ -1,7 +1,7 @@
 """Hidden tests of task 3.2."""
 import math
 
-from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, place, positions
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, place, positions, public
 
 
 def strides_of(t, sizes):
@@ -87,3 +87,40 @@ def _(t):
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 7, "loads from global memory")
             t.at_most(reply.total("global_stores"), 7, "stores to global memory")
+
+
+def row_major(sizes):
+    return [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+
+
+def turned(t, sizes):
+    """Strides of these sizes in a random order of dimensions."""
+    order, strides, step = t.random.sample(range(len(sizes)), len(sizes)), [0] * len(sizes), 1
+    for d in order:
+        strides[d], step = step, step * sizes[d]
+    return strides
+
+
+@hidden("3.2", of="strides", test="random strides", title="random sizes, and dimensions in random orders", hint="The strides of x say where x lies, those of out where out lies.")
+def _(t):
+    for _ in range(6):
+        sizes = [t.random.randint(1, 6) for _ in range(t.random.randint(1, 4))]
+        public("3.2").negated(t, sizes, turned(t, sizes), sizes, turned(t, sizes), t.random.randint(1, 3))
+
+
+@hidden("3.2", of="rank 0", test="no elements anywhere", title="sizes of 0 at random places", hint="Where a size is 0 there is no element.")
+def _(t):
+    for _ in range(4):
+        sizes = [t.random.randint(0, 4) for _ in range(t.random.randint(1, 4))]
+        sizes[t.random.randrange(len(sizes))] = 0
+        reply = t.run(out_sizes=sizes, out_strides=[1] * len(sizes), x_sizes=sizes, x_strides=[1] * len(sizes), blocks=3, op=0, memory=[-777.0] * 9, x=[1.0] * 9)
+        t.equal(reply["memory"], [-777.0] * 9, "memory of out")
+
+
+@hidden("3.2", of="blocks", test="other blocks", title="one launch of as many blocks as asked for, of random numbers", hint="`blocks` is the size of the grid.")
+def _(t):
+    for _ in range(4):
+        n, blocks = t.random.randint(1, 900), t.random.randint(1, 40)
+        reply = public("3.2").line(t, n, blocks)
+        if not t.on_gpu:
+            t.equal([each.grid for each in reply.launches], [[blocks, 1, 1]], "grids of the launches")

@@ -1,5 +1,7 @@
 """Hidden tests of task 3.3."""
-from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, hidden, place, positions
+import math
+
+from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, hidden, place, positions, public
 
 
 def strides_of(t, sizes):
@@ -64,3 +66,52 @@ def _(t):
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 12, "loads from global memory")
             t.at_most(reply.total("global_stores"), 6, "stores to global memory")
+
+
+def turned(t, sizes):
+    """Strides of these sizes in a random order of dimensions."""
+    order, strides, step = t.random.sample(range(len(sizes)), len(sizes)), [0] * len(sizes), 1
+    for d in order:
+        strides[d], step = step, step * sizes[d]
+    return strides
+
+
+@hidden("3.3", of="contiguous", test="other contiguous tensors", title="random sizes, contiguous", hint="Find the position first, then a place in each operand.")
+def _(t):
+    for _ in range(5):
+        sizes = [t.random.randint(1, 6) for _ in range(t.random.randint(1, 4))]
+        strides = [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+        public("3.3").added(t, sizes, strides, sizes, strides, sizes, strides)
+
+
+@hidden("3.3", of="strides", test="random strides", title="random sizes, and dimensions in random orders", hint="x, y and out have strides of their own.")
+def _(t):
+    for _ in range(5):
+        sizes = [t.random.randint(1, 6) for _ in range(t.random.randint(2, 4))]
+        public("3.3").added(t, sizes, turned(t, sizes), sizes, turned(t, sizes), sizes, turned(t, sizes))
+
+
+@hidden("3.3", of="gaps", test="random gaps", title="between out's elements lies memory of others, at random distances", hint="Write at out's own places, and nowhere else.")
+def _(t):
+    for _ in range(4):
+        n, m, step = t.random.randint(1, 9), t.random.randint(1, 9), t.random.randint(1, 4)
+        public("3.3").added(t, [n, m], [m * step + 2, step], [n, m], [m, 1], [n, m], [1, n])
+
+
+@hidden("3.3", of="stride 0", test="random strides of 0", title="operands that repeat along random dimensions", hint="A stride of 0 needs no special case in the kernel.")
+def _(t):
+    for _ in range(5):
+        n, m = t.random.randint(2, 30), t.random.randint(2, 30)
+        x, y = (t.random.choice([[0, 1], [1, 0], [0, 0], [m, 1]]) for _ in range(2))
+        public("3.3").added(t, [n, m], [m, 1], [n, m], x, [n, m], y)
+
+
+@hidden("3.3", of="loads", test="loads of other sizes", title="2 n loads and n stores, of 40 x 128", hint="Load one element of x and one of y for each element of out.")
+def _(t):
+    n, rows = 40 * 128, [128, 1]
+    reply = public("3.3").added(t, [40, 128], rows, [40, 128], rows, [40, 128], rows)
+    if not t.on_gpu:
+        t.at_most(len(reply.launches), 1, "launches")
+        t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")
+        t.at_most(reply.total("global_stores"), n, "stores to global memory")
+        t.at_most(reply.total("sectors"), 3 * n / 8, "sectors", reply.worst("sectors"))

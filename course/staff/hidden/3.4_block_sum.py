@@ -1,5 +1,5 @@
 """Hidden tests of task 3.4."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("3.4", of="tail", test="random lengths", title="random lengths", hint="Try lengths up to 6000.")
@@ -30,3 +30,34 @@ def _(t):
 def _(t):
     inf = float("inf")
     t.equal(t.run(x=[1.5] * 300 + [inf])["sums"], [384.0, inf], "sums")
+
+
+@hidden("3.4", of="one block", test="blocks of other numbers", title="256 other numbers, five times", hint="Halve the number of threads that add in each step.")
+def _(t):
+    for _ in range(5):
+        public("3.4").summed(t, 256)
+
+
+@hidden("3.4", of="loads", test="loads of other lengths", title="n loads, a store a block, of 9 blocks", hint="Load each element once; one thread of a block stores its sum.")
+def _(t):
+    n = 8 * 256 + 99
+    reply = public("3.4").summed(t, n)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), n, "loads from global memory")
+        t.at_most(reply.total("global_stores"), 9, "stores to global memory")
+        t.at_most(reply.total("atomics"), 0, "atomic operations")
+
+
+@hidden("3.4", of="sectors", test="sectors of other lengths", title="sectors at the minimum, of 11 blocks", hint="Neighbouring threads load neighbouring elements.")
+def _(t):
+    reply = public("3.4").summed(t, 11 * 256)
+    if not t.on_gpu:
+        t.at_most(reply.total("sectors"), 11 * (256 / 8 + 1), "sectors", reply.worst("sectors"))
+
+
+@hidden("3.4", of="banks", test="banks of other lengths", title="no bank conflicts, of 5 blocks and a part", hint="Let the threads that add use neighbouring words of shared memory.")
+def _(t):
+    reply = public("3.4").summed(t, 5 * 256 + 70)
+    if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))

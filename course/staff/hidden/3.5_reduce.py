@@ -1,7 +1,7 @@
 """Hidden tests of task 3.5."""
 import math
 
-from judge.testing import Op2, hidden
+from judge.testing import Op2, hidden, public
 
 
 @hidden("3.5", of="any length", test="random rows", title="random numbers of rows of random lengths",
@@ -50,3 +50,25 @@ def _(t):
     x = [-math.inf] * 5 + [math.inf] + [-math.inf] * 4
     t.equal(t.run(op=Op2.maximum, start=[-math.inf], rows=2, n=5, x=x)["results"], [-math.inf, math.inf], "maxima")
     t.equal(t.run(op=Op2.add, start=[0.0], rows=2, n=5, x=x)["results"], [-math.inf, math.nan], "sums")
+
+
+@hidden("3.5", of="short rows", test="other short rows", title="random rows that are shorter than a block", hint="A thread without an element folds `start`.")
+def _(t):
+    for _ in range(6):
+        public("3.5").summed(t, t.random.randint(1, 9), t.random.randint(1, 200))
+
+
+@hidden("3.5", of="empty rows", test="other empty rows", title="many rows without elements", hint="What is folded from nothing is `start`.")
+def _(t):
+    for rows in (2, 17, 300):
+        for op, start in ((0, 0.0), (2, 1.0), (4, -float("inf"))):
+            t.equal(public("3.5").run(t, op, start, [], rows, 0)["results"], [start] * rows, "out")
+
+
+@hidden("3.5", of="sectors", test="sectors of other rows", title="each element is loaded once, of other sizes", hint="The threads of a warp load elements that lie side by side.")
+def _(t):
+    for rows, n in [(20, 512), (2, 6144)]:
+        reply = public("3.5").summed(t, rows, n)
+        if not t.on_gpu:
+            t.at_most(reply.total("global_loads"), rows * (n + 32), "loads from global memory")
+            t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * 32 + 1), "sectors", reply.worst("sectors"))

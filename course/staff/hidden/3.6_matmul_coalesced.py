@@ -1,7 +1,7 @@
 """Hidden tests of task 3.6."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("3.6", of="shapes", test="random shapes", title="random multiples of 32, and any k", hint="Try k from 1 to 70.")
@@ -53,3 +53,15 @@ def _(t):
         hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     t.begins(may_end=True, a=[1.0] * 70000, b=[2.0], m=70000, n=1, k=1)
+
+
+@hidden("3.6", of="square", test="other squares", title="square matrices of other sizes", hint="c[i, j] is the sum over p of a[i, p] b[p, j].")
+def _(t):
+    for size in (16, 48, 96):
+        public("3.6").product(t, size, size, size)
+
+
+@hidden("3.6", of="edge to the right", test="other edges to the right", title="random numbers of columns", hint="Threads to the right of c neither load nor store.")
+def _(t):
+    for _ in range(4):
+        public("3.6").product(t, 32, t.random.randint(1, 90), t.random.randint(1, 12))

@@ -46,3 +46,37 @@ def _(t):
     inf, nan = math.inf, math.nan
     reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2)
     t.equal(reply["c"], [nan, inf, inf, inf], "c")
+
+
+@hidden("3.7", of="one tile", test="tiles of other numbers", title="16 x 16 x 16, three times", hint="One block computes one tile of c, one thread one element.")
+def _(t):
+    for _ in range(3):
+        product(t, 16, 16, 16)
+
+
+@hidden("3.7", of="several tiles", test="other tiles", title="k = 16, and a c of many tiles", hint="blockIdx says which tile of c a block computes.")
+def _(t):
+    for m, n in [(64, 16), (16, 96), (80, 112)]:
+        product(t, m, n, 16)
+
+
+@hidden("3.7", of="edges of k", test="other edges of k", title="random k beside whole tiles", hint="Where a or b has no element, put 0 into the tile.")
+def _(t):
+    for _ in range(4):
+        product(t, 32, 16, t.random.randint(1, 60))
+
+
+@hidden("3.7", of="sectors", test="sectors of other sizes", title="neighbours load neighbours, of 48 x 64 x 32", hint="Let threadIdx.x go along the rows of a, b and c.")
+def _(t):
+    m, n, k = 48, 64, 32
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        t.at_most(reply.total("sectors"), (2 * m * n * k / 16 + m * n) / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.7", of="banks", test="banks of other sizes", title="no bank conflicts, of 48 x 16 x 64", hint="Let threadIdx.x go along the rows of the tiles.")
+def _(t):
+    reply = product(t, 48, 16, 64)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), 2 * 48 * 16 * 64 / 16, "loads from global memory")
+        t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))

@@ -1,7 +1,7 @@
 """Hidden tests of task 3.8."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def product(t, m, n, k):
@@ -61,3 +61,33 @@ def _(t):
     inf, nan = math.inf, math.nan
     reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2, a_strides=[2, 1], b_strides=[2, 1])
     t.equal(reply["c"], [nan, inf, inf, inf], "c")
+
+
+@hidden("3.8", of="tiles", test="other tiles", title="k = 16, and a c of other whole tiles", hint="Each element of c is computed by one thread.")
+def _(t):
+    for m, n in [(192, 64), (64, 192), (128, 128)]:
+        product(t, m, n, 16)
+
+
+@hidden("3.8", of="edges of k", test="other edges of k", title="random k", hint="Where a or b has no element, put 0 into the tile.")
+def _(t):
+    for _ in range(3):
+        product(t, 64, 64, t.random.randint(1, 60))
+
+
+@hidden("3.8", of="global loads", test="global loads of other sizes", title="each element is loaded once for each tile, of 64 x 192 x 32", hint="The 256 threads of a block fill its two tiles together.")
+def _(t):
+    m, n, k = 64, 192, 32
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), 2 * m * n * k / 64, "loads from global memory")
+        t.at_most(reply.total("sectors"), (2 * m * n * k / 64 + m * n) / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.8", of="banks", test="banks of other sizes", title="no bank conflicts, of 128 x 64 x 48", hint="Look at the 32 places that a warp uses at once.")
+def _(t):
+    m, n, k = 128, 64, 48
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        public("3.8").comes_by_tiles(t, reply, m, n, k)
+        t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
