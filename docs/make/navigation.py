@@ -1,4 +1,4 @@
-"""A hook of mkdocs: puts the pages of the course, by module, into the navigation in place of course/index.md."""
+"""Hooks of mkdocs: the pages of the course, by module, in the navigation in place of course/index.md; the index of the search."""
 import os
 import re
 import sys
@@ -22,3 +22,10 @@ def on_config(config):
             if to == "course/index.md":
                 section[name] = course(os.listdir(os.path.join(config.docs_dir, "course")))
     return config
+
+
+def on_post_build(config):
+    """Writes the index of the search as a script, for a site that is opened as files (docs/make/site.js)."""
+    index = os.path.join(config.site_dir, "search", "search_index")
+    with open(index + ".js", "w") as out:
+        out.write("const searchIndex = " + open(index + ".json").read() + ";\n")

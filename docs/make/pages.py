@@ -14,7 +14,7 @@ import sys
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 # Where files and folders of the repository go. The longest that fits is taken.
 PLACES = {"README.md": "index.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANGELOG.md": "CHANGELOG.md", "LICENSE": "LICENSE",
-          "docs": "", "docs/make/site.css": "site.css", "course/text": "course", "course/README.md": "course/teach.md",
+          "docs": "", "docs/make/site.css": "site.css", "docs/make/site.js": "site.js", "course/text": "course", "course/README.md": "course/teach.md",
           "course/staff/README.md": "course/staff.md"}
 
 
