@@ -139,7 +139,8 @@ std::string table() {
 #define PAIR(...) ROW("method, `f_out`", "self", __VA_ARGS__)
 #define FREE(...) ROW("", "", __VA_ARGS__)
 #define FREE_OUT(...) ROW("`f_out`", "", __VA_ARGS__)
-#define FACTORY(name, params, dtypes, doc) ROW("", "", Tensor, name, params, (), dtypes, none, doc)
+#define FACTORY(name, params, args, dtypes, doc) \
+  ROW("", "", Tensor, name, params, args, dtypes, none, doc)
 #include "gradus/tensor/table/functions.def"
   return out.str();
 }

@@ -1,0 +1,175 @@
+"""How a tensor is printed: as PyTorch prints it."""
+
+import math
+
+from . import _gradus
+
+_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None,
+                     sci_mode=None):
+    """Sets how tensors are printed, with PyTorch's options and profiles (default, short, full)."""
+    if profile is not None:
+        profiles = {
+            "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),
+            "short": dict(precision=2, threshold=1000, edgeitems=2, linewidth=80),
+            "full": dict(precision=4, threshold=math.inf, edgeitems=3, linewidth=80),
+        }
+        _options.update(profiles[profile])
+    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+    _options.update({name: value for name, value in given.items() if value is not None})
+    _options["sci_mode"] = sci_mode
+
+
+class _Formatter:
+    """One width for all numbers of a tensor, so that columns stand below one another."""
+
+    def __init__(self, numbers, dtype):
+        self.real = dtype.is_floating_point
+        self.integers = True
+        self.scientific = False
+        self.width = 1
+        precision = _options["precision"]
+        if not self.real:
+            self.width = max([len(str(n)) for n in numbers] + [1])
+            return
+        finite = [abs(n) for n in numbers if math.isfinite(n) and n != 0]
+        if not finite:
+            self.width = max([len(self.text(n)) for n in numbers] + [self.width])
+            return
+        largest, smallest = max(finite), min(finite)
+        self.integers = all(n == math.ceil(n) for n in finite)
+        ratio = largest / smallest
+        if self.integers:
+            self.scientific = ratio > 1000.0 or largest > 1e8
+        else:
+            self.scientific = ratio > 1000.0 or largest > 1e8 or smallest < 1e-4
+        if _options["sci_mode"] is not None:
+            self.scientific = _options["sci_mode"]
+        self.width = max(len(self.text(n)) for n in numbers)
+
+    def text(self, number):
+        if not self.real:
+            return str(number)
+        precision = _options["precision"]
+        if self.scientific:
+            return f"{number:.{precision}e}"
+        if self.integers:
+            return f"{number:.0f}" + ("." if math.isfinite(number) else "")
+        return f"{number:.{precision}f}"
+
+    def __call__(self, number):
+        return self.text(number).rjust(self.width)
+
+
+def _shown(tensor, edge):
+    """The elements that are printed: the edges where the tensor has many."""
+    if tensor.dim() == 0:
+        return tensor
+    if tensor.shape[0] > 2 * edge:
+        parts = [tensor[i] for i in range(edge)]
+        parts += [tensor[i] for i in range(tensor.shape[0] - edge, tensor.shape[0])]
+    else:
+        parts = [tensor[i] for i in range(tensor.shape[0])]
+    return [_shown(part, edge) for part in parts]
+
+
+def _numbers(tensor, summarize):
+    def flatten(part):
+        if isinstance(part, list):
+            for each in part:
+                yield from flatten(each)
+        else:
+            yield part.item()
+
+    if summarize:
+        return list(flatten(_shown(tensor, _options["edgeitems"])))
+    return tensor.reshape(-1).tolist()
+
+
+def _vector(tensor, indent, summarize, texts):
+    edge = _options["edgeitems"]
+    per_line = max(1, int((_options["linewidth"] - indent) / (max(1, texts.width) + 2)))
+    if summarize and tensor.shape[0] > 2 * edge:
+        words = [texts(n) for n in tensor[:edge].tolist()] + [" ..."]
+        words += [texts(n) for n in tensor[-edge:].tolist()]
+    else:
+        words = [texts(n) for n in tensor.tolist()]
+    lines = [", ".join(words[i:i + per_line]) for i in range(0, len(words), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _text(tensor, indent, summarize, texts):
+    if tensor.dim() == 0:
+        return texts(tensor.item())
+    if tensor.dim() == 1:
+        return _vector(tensor, indent, summarize, texts)
+    edge = _options["edgeitems"]
+    size = tensor.shape[0]
+    if summarize and size > 2 * edge:
+        rows = [_text(tensor[i], indent + 1, summarize, texts) for i in range(edge)] + ["..."]
+        rows += [_text(tensor[i], indent + 1, summarize, texts) for i in range(size - edge, size)]
+    else:
+        rows = [_text(tensor[i], indent + 1, summarize, texts) for i in range(size)]
+    between = "," + "\n" * (tensor.dim() - 1) + " " * (indent + 1)
+    return "[" + between.join(rows) + "]"
+
+
+class _ComplexFormatter:
+    def __init__(self, numbers, dtype):
+        real = _gradus.float32
+        self.first = _Formatter([n.real for n in numbers], real)
+        self.second = _Formatter([n.imag for n in numbers], real)
+        self.width = self.first.width + self.second.width + 2
+
+    def __call__(self, number):
+        imag = self.second(number.imag).strip()
+        sign = "" if imag.startswith("-") else "+"
+        return (self.first(number.real) + sign + imag + "j")
+
+
+def tensor_repr(self):
+    """The tensor as text: elements, and what is not the default of dtype, device and gradient."""
+    prefix = "tensor("
+    values = self.detach()
+    suffixes = []
+    if not self.is_cuda and not self.is_meta:
+        pass
+    else:
+        suffixes.append(f"device='{self.device}'")
+    default = (_gradus.get_default_dtype(), _gradus.int64, _gradus.bool, _gradus.complex64)
+    if self.is_meta:
+        suffixes.append(f"size={tuple(self.shape)}")
+        if self.dtype != _gradus.get_default_dtype():
+            suffixes.append(f"dtype={self.dtype}")
+        text = "..."
+    elif self.numel() == 0:
+        if self.dim() != 1:
+            suffixes.append(f"size={tuple(self.shape)}")
+        if self.dtype != _gradus.get_default_dtype():
+            suffixes.append(f"dtype={self.dtype}")
+        text = "[]"
+    else:
+        if self.dtype not in default:
+            suffixes.append(f"dtype={self.dtype}")
+        values = values.cpu()
+        if self.dtype in (_gradus.float16, _gradus.bfloat16):
+            values = values.float()
+        summarize = self.numel() > _options["threshold"]
+        kind = _ComplexFormatter if self.dtype.is_complex else _Formatter
+        texts = kind(_numbers(values, summarize), values.dtype)
+        text = _text(values, len(prefix), summarize, texts)
+    if self.requires_grad:
+        name = self.grad_fn
+        suffixes.append("requires_grad=True" if name is None else f"grad_fn=<{name.name()}>")
+    out = prefix + text
+    line = len(out) - out.rfind("\n") - 1
+    for i, suffix in enumerate(suffixes):
+        if line + len(suffix) + 2 > _options["linewidth"]:
+            out += ",\n" + " " * len(prefix) + suffix
+            line = len(prefix) + len(suffix)
+        else:
+            out += ", " + suffix
+            line += len(suffix) + 2
+    return out + ")"

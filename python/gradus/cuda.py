@@ -1,0 +1,1 @@
+"""GPUs, under the names of torch.cuda."""

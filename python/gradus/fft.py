@@ -1,0 +1,9 @@
+"""Fourier transforms, under the names of torch.fft."""
+
+from . import _gradus
+
+__all__ = []
+for _name in dir(_gradus):
+    if _name.startswith("fft_"):
+        globals()[_name[4:]] = getattr(_gradus, _name)
+        __all__.append(_name[4:])

@@ -1,0 +1,39 @@
+"""save and load: safetensors files, which hold numbers and text and no code."""
+
+from . import _gradus
+
+
+def _named(value, prefix, out):
+    if isinstance(value, _gradus.Tensor):
+        out[prefix or "0"] = value
+    elif isinstance(value, (_gradus.nn.Module, _gradus.optim.Optimizer)):
+        _named(value.state_dict(), prefix, out)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            _named(each, f"{prefix}.{name}" if prefix else str(name), out)
+    elif isinstance(value, (list, tuple)):
+        for i, each in enumerate(value):
+            _named(each, f"{prefix}.{i}" if prefix else str(i), out)
+    elif isinstance(value, (bool, int, float)):
+        out[prefix] = _gradus.tensor(value, dtype=_gradus.float64 if isinstance(value, float) else None)
+    else:
+        raise _gradus.TypeError(
+            f"save: {prefix or 'the value'} is of type {type(value).__name__}; expected tensors, "
+            "numbers, modules, optimizers, and dictionaries and lists of them"
+        )
+
+
+def save(obj, f):
+    """Writes a tensor, a module, an optimizer, or dictionaries and lists of them, to a file.
+
+    The file is a safetensors file. Names of nested dictionaries are joined by dots.
+    """
+    out = {}
+    _named(obj, "", out)
+    _gradus.save_file(out, f)
+
+
+def load(f, map_location=None):
+    """The tensors of a safetensors file by name; one tensor that was saved alone is returned itself."""
+    out = _gradus.load_file(f, device=map_location)
+    return out["0"] if list(out) == ["0"] else out

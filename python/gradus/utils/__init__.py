@@ -1,0 +1,3 @@
+"""Tools, under the names of torch.utils."""
+
+from . import data

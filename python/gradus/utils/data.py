@@ -1,0 +1,318 @@
+"""Datasets, samplers and loaders, under the names of torch.utils.data."""
+
+import collections
+import concurrent.futures
+import itertools
+import multiprocessing
+import pickle
+import traceback
+
+from .. import _gradus
+
+
+class Dataset:
+    """Examples by place: a class derives from it and has __getitem__ and __len__."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError("a Dataset needs __getitem__")
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Examples one after the other: a class derives from it and has __iter__."""
+
+    def __iter__(self):
+        raise NotImplementedError("an IterableDataset needs __iter__")
+
+
+class TensorDataset(Dataset):
+    """Examples that are the slices of tensors along dimension 0."""
+
+    def __init__(self, *tensors):
+        if len({len(tensor) for tensor in tensors}) > 1:
+            raise _gradus.ValueError("TensorDataset: the tensors have different sizes of dimension 0")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self):
+        return len(self.tensors[0])
+
+
+class ConcatDataset(Dataset):
+    """Datasets one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
+
+    def __len__(self):
+        return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
+
+    def __getitem__(self, index):
+        if index < 0:
+            index += len(self)
+        for dataset in self.datasets:
+            if index < len(dataset):
+                return dataset[index]
+            index -= len(dataset)
+        raise IndexError("ConcatDataset: the index is out of range")
+
+
+class Subset(Dataset):
+    """Some examples of a dataset."""
+
+    def __init__(self, dataset, indices):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index):
+        return self.dataset[self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    """Parts of a dataset in random order; lengths are numbers of examples, or shares that sum to 1."""
+    total = len(dataset)
+    if abs(sum(lengths) - 1) < 1e-6 and any(0 < length < 1 for length in lengths):
+        sizes = [int(total * length) for length in lengths]
+        for i in range(total - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+        lengths = sizes
+    if sum(lengths) != total:
+        raise _gradus.ValueError(
+            f"random_split: the lengths sum to {sum(lengths)}; expected {total}, the size of the dataset"
+        )
+    order = _gradus.randperm(total, generator=generator).tolist()
+    ends = list(itertools.accumulate(lengths))
+    return [Subset(dataset, order[end - size:end]) for end, size in zip(ends, lengths)]
+
+
+class Sampler:
+    """An order of indices: a class derives from it and has __iter__."""
+
+    def __iter__(self):
+        raise NotImplementedError("a Sampler needs __iter__")
+
+
+class SequentialSampler(Sampler):
+    """All indices in order."""
+
+    def __init__(self, data_source):
+        self.data_source = data_source
+
+    def __iter__(self):
+        return iter(range(len(self.data_source)))
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """All indices in random order, or so many drawn with replacement."""
+
+    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+        self.data_source, self.replacement = data_source, replacement
+        self._num_samples, self.generator = num_samples, generator
+
+    @property
+    def num_samples(self):
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self):
+        size = len(self.data_source)
+        if self.replacement:
+            drawn = _gradus.randint(0, size, (self.num_samples,), generator=self.generator)
+            return iter(drawn.tolist())
+        order = _gradus.randperm(size, generator=self.generator).tolist()
+        return iter(order[:self.num_samples])
+
+    def __len__(self):
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Lists of batch_size indices of another sampler."""
+
+    def __init__(self, sampler, batch_size, drop_last):
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self):
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self):
+        count = len(self.sampler)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def default_collate(batch):
+    """A batch of a list of examples: tensors are stacked, numbers become tensors."""
+    first = batch[0]
+    if isinstance(first, _gradus.Tensor):
+        return _gradus.stack(list(batch))
+    if hasattr(first, "__array_interface__"):
+        return _gradus.stack([_gradus.as_tensor(each) for each in batch])
+    if isinstance(first, (bool, int)):
+        return _gradus.tensor(list(batch))
+    if isinstance(first, float):
+        return _gradus.tensor(list(batch), dtype=_gradus.float64)
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, collections.abc.Mapping):
+        return {key: default_collate([each[key] for each in batch]) for key in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(default_collate(part) for part in zip(*batch)))
+    if isinstance(first, collections.abc.Sequence):
+        return [default_collate(part) for part in zip(*batch)]
+    raise TypeError(f"default_collate: examples of type {type(first).__name__}; give a collate_fn")
+
+
+class _Failure:
+    """An error of a worker, with its traceback as text."""
+
+    def __init__(self, error):
+        self.text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        self.error = error
+
+    def __reduce__(self):
+        try:
+            pickle.dumps(self.error)
+            error = self.error
+        except Exception:
+            error = RuntimeError(str(self.error))
+        return _failure, (self.text, error)
+
+    def raise_again(self):
+        kind = type(self.error)
+        message = f"Caught {kind.__name__} in a worker of DataLoader.\nOriginal {self.text}"
+        try:
+            error = kind(message)
+        except Exception:
+            error = RuntimeError(message)
+        raise error from None
+
+
+def _failure(text, error):
+    out = _Failure.__new__(_Failure)
+    out.text, out.error = text, error
+    return out
+
+
+_worker = {}
+
+
+def _start_worker(dataset, collate, init, counter):
+    with counter.get_lock():
+        number = counter.value
+        counter.value += 1
+    _worker.update(dataset=dataset, collate=collate)
+    _gradus.set_num_threads(1)
+    if init is not None:
+        init(number)
+
+
+def _fetch_in_worker(indices):
+    try:
+        return _worker["collate"]([_worker["dataset"][i] for i in indices])
+    except Exception as error:
+        return _Failure(error)
+
+
+class DataLoader:
+    """Batches of a dataset. Their order is the same whatever num_workers is.
+
+    num_workers: processes that make the batches; 0: the calling thread makes them.
+    """
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None,
+                 num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0,
+                 worker_init_fn=None, multiprocessing_context=None, generator=None, *,
+                 prefetch_factor=2, persistent_workers=False):
+        self.dataset, self.batch_size, self.num_workers = dataset, batch_size, num_workers
+        self.collate_fn = collate_fn or (default_collate if batch_size or batch_sampler else _same)
+        self.pin_memory, self.drop_last, self.generator = pin_memory, drop_last, generator
+        self.worker_init_fn, self.prefetch_factor = worker_init_fn, prefetch_factor
+        self.timeout = timeout or None
+        self.multiprocessing_context = multiprocessing_context
+        self.batch_sampler = batch_sampler
+        self.sampler = sampler
+        if isinstance(dataset, IterableDataset):
+            if shuffle or sampler or batch_sampler or num_workers:
+                raise _gradus.ValueError(
+                    "DataLoader: an IterableDataset takes no shuffle, sampler or num_workers")
+        elif batch_sampler is None:
+            if sampler is None:
+                self.sampler = RandomSampler(dataset, generator=generator) if shuffle else \
+                    SequentialSampler(dataset)
+            if batch_size is not None:
+                self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+
+    def __len__(self):
+        return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
+
+    def _fetch(self, indices):
+        if isinstance(indices, list):
+            return self.collate_fn([self.dataset[i] for i in indices])
+        return self.collate_fn(self.dataset[indices])
+
+    def _batches(self):
+        if isinstance(self.dataset, IterableDataset):
+            examples = iter(self.dataset)
+            if self.batch_size is None:
+                yield from map(self.collate_fn, examples)
+                return
+            while batch := list(itertools.islice(examples, self.batch_size)):
+                if len(batch) == self.batch_size or not self.drop_last:
+                    yield self.collate_fn(batch)
+            return
+        indices = self.batch_sampler if self.batch_sampler is not None else self.sampler
+        if self.num_workers == 0:
+            yield from map(self._fetch, indices)
+            return
+        yield from self._from_workers([i if isinstance(i, list) else [i] for i in indices])
+
+    def _from_workers(self, indices):
+        context = self.multiprocessing_context
+        if context is None or isinstance(context, str):
+            context = multiprocessing.get_context(context or "spawn")
+        with concurrent.futures.ProcessPoolExecutor(
+                self.num_workers, mp_context=context, initializer=_start_worker,
+                initargs=(self.dataset, self.collate_fn, self.worker_init_fn,
+                          context.Value("i", 0))) as workers:
+            ahead = collections.deque()
+            remaining = iter(indices)
+            for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
+                ahead.append(workers.submit(_fetch_in_worker, each))
+            while ahead:
+                batch = ahead.popleft().result(self.timeout)
+                for each in itertools.islice(remaining, 1):
+                    ahead.append(workers.submit(_fetch_in_worker, each))
+                if isinstance(batch, _Failure):
+                    workers.shutdown(cancel_futures=True)
+                    batch.raise_again()
+                yield batch
+
+    def __iter__(self):
+        for batch in self._batches():
+            yield _pinned(batch) if self.pin_memory else batch
+
+
+def _same(batch):
+    return batch
+
+
+def _pinned(batch):
+    if isinstance(batch, _gradus.Tensor):
+        return batch.pin_memory()
+    if isinstance(batch, dict):
+        return {key: _pinned(value) for key, value in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(map(_pinned, batch))
+    return batch

@@ -1,0 +1,101 @@
+// C++ errors as Python's: each is a class of its name that derives from RuntimeError and from the
+// builtin of that name.
+#include "errors.h"
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/warning.h"
+
+namespace gradus::python {
+namespace {
+
+struct ErrorClass {
+  bool (*matches)(const std::exception& error);
+  PyObject* object;
+};
+std::vector<ErrorClass> error_classes;  // derived ones before their bases
+
+template <class E>
+PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject* base,
+                    PyObject* builtin = nullptr) {
+  const nb::object bases = builtin ? nb::make_tuple(nb::borrow(base), nb::borrow(builtin))
+                                   : nb::object(nb::make_tuple(nb::borrow(base)));
+  PyObject* made = PyErr_NewExceptionWithDoc((std::string("gradus.") + name).c_str(), doc,
+                                             bases.ptr(), nullptr);
+  if (!made) nb::raise_python_error();
+  m.attr(name) = nb::borrow(made);
+  error_classes.insert(error_classes.begin(), {[](const std::exception& error) {
+                         return dynamic_cast<const E*>(&error) != nullptr;
+                       },
+                       made});
+  return made;
+}
+
+struct PythonWarnings final : WarningHandler {
+  void process(const SourceLocation&, const std::string& message, bool) override {
+    const Acquired python;
+    if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) nb::raise_python_error();
+  }
+};
+
+}  // namespace
+
+thread_local bool Released::active = false;
+thread_local bool Released::takes_warnings = false;
+
+void Released::take_warnings() {
+  static PythonWarnings handler;
+  Warning::set_warning_handler(&handler);
+  takes_warnings = true;
+}
+
+void set_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const nb::builtin_exception& e) {
+    PyErr_SetString(e.type() == nb::exception_type::type_error    ? PyExc_TypeError
+                    : e.type() == nb::exception_type::value_error ? PyExc_ValueError
+                    : e.type() == nb::exception_type::index_error ? PyExc_IndexError
+                                                                  : PyExc_RuntimeError,
+                    e.what());
+  } catch (const std::bad_alloc& e) {
+    PyErr_SetString(PyExc_MemoryError, e.what());
+  } catch (const std::exception& e) {
+    for (const ErrorClass& c : error_classes)
+      if (c.matches(e)) return PyErr_SetString(c.object, e.what());
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+void bind_errors(nb::module_& m) {
+  PyObject* base = add_error<Error>(m, "Error", "Base of all errors of the library.",
+                                    PyExc_RuntimeError);
+  add_error<IndexError>(m, "IndexError", "An index lies outside the dimension it indexes.", base,
+                        PyExc_IndexError);
+  add_error<ValueError>(m, "ValueError", "A value or a shape is not acceptable.", base,
+                        PyExc_ValueError);
+  add_error<TypeError>(m, "TypeError", "A dtype or a kind of argument is not acceptable.", base,
+                       PyExc_TypeError);
+  add_error<NotImplementedError>(
+      m, "NotImplementedError",
+      "The operation exists in PyTorch, and not for this device, dtype or build.", base,
+      PyExc_NotImplementedError);
+  add_error<LinAlgError>(m, "LinAlgError",
+                         "A matrix that cannot be factored, inverted or solved with.", base);
+  add_error<OutOfMemoryError>(m, "OutOfMemoryError", "A device has no room left.", base);
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error&) {
+      set_error(error);
+    }
+  });
+}
+
+}  // namespace gradus::python

@@ -1,0 +1,70 @@
+// C++ errors as Python's, and back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace gradus::python {
+
+namespace nb = nanobind;
+
+// Makes the classes gradus.Error, gradus.ValueError, ... and has nanobind use them.
+void bind_errors(nb::module_& m);
+// Sets Python's error to that of a caught exception.
+void set_error(const std::exception_ptr& error);
+
+// The result of f, a pointer to an object or a number; `failed` after an exception, which is
+// Python's error then. For functions that Python calls without nanobind.
+template <class F, class R = std::invoke_result_t<F>>
+R guarded(R failed, const F& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_error(std::current_exception());
+    return failed;
+  }
+}
+
+// Lets other Python threads run while a C++ function computes, and has its warnings reach Python.
+class Released {
+ public:
+  Released() {
+    if (!takes_warnings) take_warnings();
+    state_ = PyEval_SaveThread();
+    active = true;
+  }
+  ~Released() {
+    active = false;
+    PyEval_RestoreThread(state_);
+  }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+  static thread_local bool active;  // this thread has released the GIL
+
+ private:
+  static thread_local bool takes_warnings;
+  static void take_warnings();
+  PyThreadState* state_;
+};
+
+// Holds the GIL, wherever C++ calls Python.
+class Acquired {
+ public:
+  Acquired() : released_(std::exchange(Released::active, false)) {}
+  ~Acquired() { Released::active = released_; }
+  Acquired(const Acquired&) = delete;
+  Acquired& operator=(const Acquired&) = delete;
+
+ private:
+  nb::gil_scoped_acquire gil_;
+  bool released_;
+};
+
+// Whether this thread holds the GIL: no function of the stable ABI tells.
+inline bool holds_gil() { return PyGILState_GetThisThreadState() && !Released::active; }
+
+}  // namespace gradus::python

@@ -1,0 +1,39 @@
+// What holds for a thread or for the process: gradients, threads, the default dtype.
+#include <gradus/gradus.h>
+
+#include "bind.h"
+#include "params.h"
+#include "rows.h"
+
+namespace gradus::python {
+
+void bind_modes(nb::module_& m) {
+  m.def("is_grad_enabled", &GradMode::is_enabled, "Whether operations are recorded.");
+  m.def("_set_grad_enabled", [](bool on) {
+    const bool before = GradMode::is_enabled();
+    GradMode::set_enabled(on);
+    return before;
+  });
+  nb::class_<ThreadModes>(m, "_ThreadModes");
+  m.def("_set_inference_mode", [](bool on) {
+    const ThreadModes before = thread_modes;
+    thread_modes.grad = !on;
+    thread_modes.inference = on;
+    return before;
+  });
+  m.def("_restore_modes", [](const ThreadModes& before) {
+    thread_modes.grad = before.grad;
+    thread_modes.inference = before.inference;
+  });
+  m.def("is_inference_mode_enabled", [] { return InferenceMode::is_enabled(); },
+        "Whether new tensors are inference tensors.");
+  m.def("get_default_dtype", [] { return to_python(get_default_dtype().toScalarType()); },
+        "The dtype of tensors of floating point numbers.");
+  m.def("set_default_dtype", [](const Given<ScalarType>& d) { set_default_dtype(d.value); },
+        nb::arg("d"), "Sets the dtype of tensors of floating point numbers.");
+  m.def("get_num_threads", [] { return get_num_threads(); }, "The threads that one operation uses.");
+  m.def("set_num_threads", [](int n) { set_num_threads(n); }, nb::arg("n"),
+        "Sets the threads that one operation uses.");
+}
+
+}  // namespace gradus::python

@@ -1,0 +1,146 @@
+// A module of C++ as a class of Python: constructed from its options, called with what forward()
+// takes.
+#pragma once
+
+#include <gradus/nn/nn.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "errors.h"
+#include "options.h"
+#include "rows.h"
+
+namespace gradus::python {
+
+// The result of a forward() as Python shows it.
+template <class T>
+nb::object result_object(const T& result) {
+  if constexpr (requires { result.output; }) {
+    return nb::make_tuple(nb::cast(result.output), result.loss);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return std::apply(
+        [](const auto&... each) { return nb::object(nb::make_tuple(result_object(each)...)); }, result);
+  } else {
+    return to_python(result);
+  }
+}
+
+// The arguments of forward() by their types: those that the call leaves out keep C++'s defaults.
+template <class T>
+struct Argument : Param<T> {};
+template <class... T>
+struct Argument<std::tuple<T...>> {
+  std::tuple<T...> value;
+  bool load(nb::handle from, bool) { return load_option(from, value); }
+  const std::tuple<T...>& get() const { return value; }
+};
+template <class T>
+requires nn::detail::Tuple<T>
+struct Argument<std::optional<T>> {
+  std::optional<T> value;
+  bool load(nb::handle from, bool) { return load_option(from, value); }
+  const std::optional<T>& get() const { return value; }
+};
+template <>
+struct Argument<std::optional<std::vector<int64_t>>> {
+  std::optional<std::vector<int64_t>> value;
+  bool load(nb::handle from, bool) { return load_option(from, value); }
+  const std::optional<std::vector<int64_t>>& get() const { return value; }
+};
+
+template <class>
+struct Forward;
+template <class M, class R, class... A>
+struct Forward<R (M::*)(A...)> {
+  using Class = M;
+  // Calls the module with as many arguments as were given. Null names: all by place.
+  template <class Impl>
+  static nb::object call(Impl& module, const nb::args& args) {
+    nb::object out;
+    const bool called = [&]<size_t... N>(std::index_sequence<N...>) {
+      return (... || (args.size() == N && with<Impl>(module, args, out, std::make_index_sequence<N>{})));
+    }
+    (std::make_index_sequence<sizeof...(A) + 1>{});
+    if (!called)
+      fail<TypeError>("forward: the arguments are of other types than the module takes, or of "
+                      "another number: ", args.size(), " are given");
+    return out;
+  }
+
+ private:
+  template <class Impl, size_t... I>
+  static bool with(Impl& module, const nb::args& args, nb::object& out, std::index_sequence<I...>) {
+    using All = std::tuple<std::decay_t<A>...>;
+    if constexpr (requires(std::tuple_element_t<I, All>&... arg) { module.forward(arg...); }) {
+      std::tuple<Argument<std::tuple_element_t<I, All>>...> given;
+      if (!(... && std::get<I>(given).load(args[I], true))) return false;
+      const R result = released<R>([&] {
+        return nn::Module::call(module, std::tuple_element_t<I, All>(std::get<I>(given).get())...);
+      });
+      out = result_object(result);
+      return true;
+    } else {
+      return false;
+    }
+  }
+};
+
+// Keywords of forward() by name, in the order of its parameters: "query, key, value".
+nb::args with_keywords(const nb::args& args, nb::dict keywords, std::string_view names);
+// The arguments device= and dtype= of every module, taken out of the keywords.
+struct Placement {
+  explicit Placement(nb::dict& keywords);
+  void apply(nn::Module& module) const;
+  Param<std::optional<Device>> device;
+  Param<std::optional<ScalarType>> dtype;
+};
+// Errors: TypeError where keywords are left that nothing has taken.
+void check_all_taken(const char* function, const nb::dict& keywords);
+
+template <class Impl>
+using OptionsOf = std::remove_cvref_t<decltype(std::declval<Impl&>().options)>;
+
+// One row: Impl under its name. forward: the names of what forward() takes.
+template <class Impl>
+void add_module(nb::module_& m, const char* name, const char* doc, std::string_view forward) {
+  using Options = OptionsOf<Impl>;
+  using Binding = OptionBinding<Options>;
+  nb::class_<Impl, nn::Module> c(m, name, doc);
+  const std::string signature =
+      "def __init__(self" + signature_of(Binding::texts()) +
+      ", *, device: object = None, dtype: object = None) -> None";
+  c.def("__init__",
+        [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
+          nb::dict keywords;
+          keywords.update(kwargs);
+          const Placement placement(keywords);
+          const Options options = Binding::read(name, args, 0, keywords);
+          check_all_taken(name, keywords);
+          new (self) Impl(options);
+          placement.apply(*self);
+        },
+        nb::sig(kept(signature)));
+  // The options, as attributes and for repr().
+  c.def("_options", [](Impl& self) {
+    nb::dict out;
+    Binding::each(self.options, [&](const auto& field) {
+      out[nb::str(field.name.data(), field.name.size())] = option_object(field.value);
+    });
+    return out;
+  });
+  const auto call = [forward](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
+    if (kwargs.size() == 0) return Forward<decltype(&Impl::forward)>::call(self, args);
+    return Forward<decltype(&Impl::forward)>::call(self, with_keywords(args, kwargs, forward));
+  };
+  c.def("__call__", call);
+  c.def("forward", call);
+  if constexpr (requires(Impl& impl) { impl.reset_parameters(); })
+    c.def("reset_parameters", [](Impl& self) { self.reset_parameters(); });
+}
+
+void bind_layers(nb::module_& m);
+void bind_activations(nb::module_& m);
+void bind_losses(nb::module_& m);
+void bind_functional(nb::module_& m);
+
+}  // namespace gradus::python

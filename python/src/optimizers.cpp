@@ -1,0 +1,227 @@
+// gradus.optim: the optimizers of C++, a row each. Their options come from GRADUS_FIELDS.
+#include <gradus/optim/optim.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "modules.h"
+
+namespace gradus::python {
+namespace {
+
+using optim::Field;
+using optim::Fields;
+
+// "betas.0" and "betas.1" are one option of Python, betas.
+std::string_view whole_name(std::string_view name) { return name.substr(0, name.find('.')); }
+
+nb::object field_object(const Field& field) {
+  return std::visit(
+      [](auto* value) -> nb::object {
+        using T = std::remove_pointer_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::deque<Tensor>>)
+          return nb::none();
+        else
+          return option_object(*value);
+      },
+      field.value);
+}
+nb::object option_value(const Fields& fields, std::string_view name) {
+  nb::list parts;
+  for (const Field& field : fields) {
+    if (whole_name(field.name) != name) continue;
+    if (field.name == name) return field_object(field);
+    parts.append(field_object(field));
+  }
+  return nb::len(parts) ? nb::object(nb::tuple(parts)) : nb::object();
+}
+// Errors: TypeError for another kind of value, KeyError where there is no such option.
+void set_option(const char* optimizer, Fields fields, nb::handle name, nb::handle value) {
+  const std::string key = nb::cast<std::string>(name);
+  size_t part = 0;
+  bool known = false;
+  for (const Field& field : fields) {
+    if (whole_name(field.name) != key) continue;
+    known = true;
+    const nb::object given = field.name == key ? nb::borrow(value) : nb::object(value[part++]);
+    const bool taken = std::visit(
+        [&](auto* to) {
+          using T = std::remove_pointer_t<decltype(to)>;
+          if constexpr (std::is_same_v<T, std::deque<Tensor>>)
+            return false;
+          else
+            return load_option(given, *to);
+        },
+        field.value);
+    if (!taken) fail_argument(optimizer, key, "has a value of another type");
+  }
+  if (!known) fail_argument(optimizer, key, "is unknown");
+}
+
+// One group of an optimizer, as a dictionary: group["lr"] = 0.1.
+struct Group {
+  nb::object optimizer;
+  size_t index;
+  optim::OptimizerParamGroup& get() const {
+    return nb::cast<optim::Optimizer&>(optimizer).param_groups().at(index);
+  }
+  Fields fields() const { return get().options().fields(); }
+};
+
+// Parameters and groups as Python gives them: tensors, (name, tensor), or dictionaries of options.
+template <class Options>
+std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle params,
+                                                  const Options& defaults) {
+  std::vector<optim::OptimizerParamGroup> groups;
+  Tensors plain;  // the first group, of parameters without options of their own
+  const auto tensor = [&](nb::handle item) -> Tensor {
+    nb::object one = nb::borrow(item);
+    if (PyTuple_Check(item.ptr()) && nb::len(item) == 2) one = nb::object(item[1]);
+    check<TypeError>(is_tensor(one.ptr()), name, ": a parameter is no tensor");
+    return tensor_of(one.ptr());
+  };
+  check<TypeError>(!is_tensor(params.ptr()), name,
+                   ": expected an iterable of tensors or of groups, not one tensor");
+  for (const nb::handle item : nb::borrow<nb::iterable>(params)) {
+    if (!PyDict_Check(item.ptr())) {
+      plain.push_back(tensor(item));
+      continue;
+    }
+    Tensors own;
+    auto options = std::make_unique<Options>(defaults);
+    for (const auto& [key, value] : nb::borrow<nb::dict>(item)) {
+      if (nb::cast<std::string>(key) != "params") {
+        set_option(name, options->fields(), key, value);
+      } else if (is_tensor(value.ptr())) {
+        own.push_back(tensor_of(value.ptr()));
+      } else {
+        for (const nb::handle each : nb::borrow<nb::iterable>(value)) own.push_back(tensor(each));
+      }
+    }
+    groups.emplace_back(std::move(own), std::move(options));
+  }
+  if (plain.empty() && !groups.empty()) return groups;
+  std::vector<optim::OptimizerParamGroup> all;
+  all.emplace_back(std::move(plain));
+  for (optim::OptimizerParamGroup& group : groups) all.push_back(std::move(group));
+  return all;
+}
+
+// Options as Python gives them. The first is lr, which a default may stand for.
+template <class Options>
+Options blank() {
+  if constexpr (std::is_default_constructible_v<Options>)
+    return Options();
+  else
+    return Options(0.0);
+}
+
+template <class O, class Options>
+void add_optimizer(nb::module_& m, const char* name) {
+  nb::class_<O, optim::Optimizer> c(m, name);
+  Options defaults = blank<Options>();
+  std::string signature = "def __init__(self, params: object";
+  std::vector<std::string> names;
+  for (const Field& field : defaults.fields()) {
+    const std::string whole(whole_name(field.name));
+    if (!names.empty() && names.back() == whole) continue;
+    names.push_back(whole);
+    signature += ", " + whole + ": object";
+    if (names.size() > 1 || std::is_default_constructible_v<Options>)
+      signature += " = " + nb::cast<std::string>(nb::repr(option_value(defaults.fields(), whole)));
+  }
+  c.def("__init__",
+        [name, names](O* self, const nb::args& args, const nb::kwargs& kwargs) {
+          check<TypeError>(args.size() > 0, name, ": expected parameters");
+          check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
+          Options options = blank<Options>();
+          bool has_lr = std::is_default_constructible_v<Options>;
+          const auto set = [&](nb::handle key, nb::handle value) {
+            set_option(name, options.fields(), key, value);
+            has_lr |= nb::cast<std::string>(key) == "lr";
+          };
+          for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
+          for (const auto& [key, value] : kwargs) set(key, value);
+          if (!has_lr) fail_argument(name, "lr", "is missing");
+          new (self) O(groups_of(name, args[0], options), options);
+        },
+        nb::sig(kept(signature + ") -> None")));
+  c.def("add_param_group", [name](O& self, nb::handle group) {
+    const auto& defaults = static_cast<const Options&>(self.defaults());
+    for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults))
+      self.add_param_group(std::move(each));
+  }, nb::arg("param_group"), "Adds parameters with options of their own.");
+}
+
+}  // namespace
+
+void bind_optimizers(nb::module_& m) {
+  nb::class_<Group>(m, "ParamGroup", "A group of an optimizer's parameters, and its options.")
+      .def("__getitem__", [](const Group& self, const std::string& key) -> nb::object {
+        if (key == "params") return results_object(self.get().params().data(), self.get().params().size(), nullptr);
+        if (key == "initial_lr" && self.get().initial_lr()) return to_python(*self.get().initial_lr());
+        nb::object value = option_value(self.fields(), key);
+        if (!value.is_valid()) throw nb::key_error(key.c_str());
+        return value;
+      })
+      .def("__setitem__", [](const Group& self, nb::handle key, nb::handle value) {
+        set_option("ParamGroup", self.fields(), key, value);
+        self.get().options().validate();
+      })
+      .def("keys", [](const Group& self) {
+        nb::list out;
+        out.append("params");
+        for (const Field& field : self.fields()) {
+          const std::string_view name = whole_name(field.name);
+          const nb::str key(name.data(), name.size());
+          if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
+        }
+        return out;
+      });
+  nb::class_<optim::Optimizer> c(m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                                 "The base of all optimizers.");
+  c.def("step", [](optim::Optimizer& self, nb::handle closure) -> nb::object {
+    if (closure.is_none()) {
+      const Released other_threads_run;
+      self.step();
+      return nb::none();
+    }
+    const Tensor loss = released<Tensor>([&] {
+      return self.step([&]() -> Tensor {
+        const Acquired python;
+        return nb::cast<Tensor>(closure());
+      });
+    });
+    return nb::cast(loss);
+  }, nb::arg("closure") = nb::none(), "Updates the parameters by their gradients.");
+  c.def("zero_grad", [](optim::Optimizer& self, bool set_to_none) { self.zero_grad(set_to_none); },
+        nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
+  c.def_prop_ro("param_groups", [](nb::handle self) {
+    nb::list out;
+    const size_t count = nb::cast<optim::Optimizer&>(self).param_groups().size();
+    for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self), i}));
+    return out;
+  }, "The groups of parameters with their options.");
+  c.def("state_dict", [](const optim::Optimizer& self) {
+    nb::dict out;
+    for (const auto& item : self.state_dict()) out[nb::cast(item.key())] = nb::cast(item.value());
+    return out;
+  }, "All that the next step depends on, by name.");
+  c.def("load_state_dict", [](optim::Optimizer& self, const nb::dict& state_dict) {
+    OrderedDict<std::string, Tensor> values;
+    for (const auto& [key, value] : state_dict)
+      values.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
+    self.load_state_dict(values);
+  }, nb::arg("state_dict"), "Takes copies of the values.");
+#define OPTIMIZER(name) add_optimizer<optim::name, optim::name##Options>(m, #name);
+  OPTIMIZER(SGD)
+  OPTIMIZER(Adam)
+  OPTIMIZER(AdamW)
+  OPTIMIZER(Adagrad)
+  OPTIMIZER(RMSprop)
+  OPTIMIZER(LBFGS)
+  OPTIMIZER(Lion)
+  OPTIMIZER(Muon)
+}
+
+}  // namespace gradus::python

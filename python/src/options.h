@@ -1,0 +1,325 @@
+// The options of a module, or of a function of nn.functional, as keywords of Python: their names,
+// types and defaults come from GRADUS_OPTIONS.
+#pragma once
+
+#include <gradus/nn/nn.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "objects.h"
+#include "params.h"
+
+namespace gradus::python {
+
+// The texts that Python has for the values of an enumeration, in their order.
+template <class E>
+inline constexpr std::array<const char*, 0> texts_of{};
+template <>
+inline constexpr std::array texts_of<Reduction> = {"none", "mean", "sum", "batchmean"};
+template <>
+inline constexpr std::array texts_of<PaddingMode> = {"zeros", "reflect", "replicate", "circular"};
+template <>
+inline constexpr std::array texts_of<PaddingSize> = {"valid", "same"};
+template <>
+inline constexpr std::array texts_of<Maximum> = {"max"};
+template <>
+inline constexpr std::array texts_of<Interpolation> = {
+    "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"};
+template <>
+inline constexpr std::array texts_of<Nonlinearity> = {
+    "linear",           "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "sigmoid",          "tanh",    "relu",   "leaky_relu",       "gelu"};
+// Other texts that PyTorch has for some.
+bool other_text(std::string_view text, PaddingMode& to);
+
+template <class T>
+concept Enumeration = std::is_enum_v<T> && !std::is_same_v<T, ScalarType>;
+template <class T>
+concept Expanding = is_expanding_array<T>;
+template <class T>
+concept Holder = requires { typename T::ContainedType; };
+template <class>
+inline constexpr bool is_function = false;
+template <class R, class... A>
+inline constexpr bool is_function<std::function<R(A...)>> = true;
+
+// A function of C++ that calls one of Python.
+template <class R, class... A>
+void wrap(nb::handle callable, std::function<R(A...)>& to) {
+  to = [held = hold(callable)](A... args) -> R {
+    const Acquired python;
+    const nb::object result = nb::handle(held.get())(nb::cast(args)...);
+    return nb::cast<R>(result);
+  };
+}
+
+template <class T>
+bool load_option(nb::handle from, T& to);
+// Reads one kind of value of a variant.
+template <class Alternative, class T>
+bool load_alternative(nb::handle from, T& to) {
+  Alternative value{};
+  if (!load_option(from, value)) return false;
+  to = std::move(value);
+  return true;
+}
+// Reads the value of an option. Returns false where the object is of another kind.
+template <class T>
+bool load_option(nb::handle from, T& to) {
+  if constexpr (Enumeration<T>) {
+    std::string_view text;
+    if (!load(from, true, text)) return false;
+    for (size_t i = 0; i < texts_of<T>.size(); ++i)
+      if (text == texts_of<T>[i]) {
+        to = static_cast<T>(i);
+        return true;
+      }
+    if constexpr (requires { other_text(text, to); }) return other_text(text, to);
+    return false;
+  } else if constexpr (std::is_same_v<T, int>) {
+    int64_t value;
+    if (!load(from, true, value)) return false;
+    to = static_cast<int>(value);
+    return true;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    std::string_view text;
+    if (!load(from, true, text)) return false;
+    to = text;
+    return true;
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    if (!from.is_none() && !is_tensor(from.ptr())) return false;
+    to = from.is_none() ? Tensor() : tensor_of(from.ptr());
+    return true;
+  } else if constexpr (Expanding<T>) {
+    using Element = std::remove_cvref_t<decltype(to[0])>;
+    if (Element one; load_option(from, one)) {
+      to = T(one);
+      return true;
+    }
+    std::vector<Element> list;
+    if (!load_option(from, list) || list.size() != to.size()) return false;
+    to = T(list);
+    return true;
+  } else if constexpr (nn::detail::kIsOptional<T>) {
+    if (from.is_none()) {
+      to.reset();
+      return true;
+    }
+    typename T::value_type value{};
+    if (!load_option(from, value)) return false;
+    to = std::move(value);
+    return true;
+  } else if constexpr (nn::detail::kIsVector<T>) {
+    to.clear();
+    if (!PyTuple_Check(from.ptr()) && !PyList_Check(from.ptr())) {
+      if (!std::is_arithmetic_v<typename T::value_type>) return false;
+      typename T::value_type one{};
+      if (!load_option(from, one)) return false;
+      to.push_back(one);
+      return true;
+    }
+    for (const nb::handle item : nb::borrow<nb::iterable>(from)) {
+      typename T::value_type one{};
+      if (!load_option(item, one)) return false;
+      to.push_back(one);
+    }
+    return true;
+  } else if constexpr (is_function<T>) {
+    if (!PyCallable_Check(from.ptr())) return false;
+    wrap(from, to);
+    return true;
+  } else if constexpr (Holder<T>) {
+    std::shared_ptr<typename T::ContainedType> module;
+    if (!nb::try_cast(from, module)) return false;
+    to = T(module);
+    return true;
+  } else if constexpr (requires { to.amounts; }) {  // ConvPadding
+    PaddingSize name;
+    if (load_option(from, name)) {
+      to = T(name);
+      return true;
+    }
+    auto numbers = to.amounts;
+    if (!load_option(from, numbers)) return false;
+    to = T(numbers);
+    return true;
+  } else if constexpr (std::is_same_v<T, nn::InterpolationMode>) {
+    return load_option(from, to.value);
+  } else if constexpr (requires { std::variant_size<T>::value; }) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return (... || load_alternative<std::variant_alternative_t<I, T>>(from, to));
+    }
+    (std::make_index_sequence<std::variant_size_v<T>>{});
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    if (!PyTuple_Check(from.ptr()) || nb::len(from) != std::tuple_size_v<T>) return false;
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return (... && load_option(nb::object(from[I]), std::get<I>(to)));
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (requires { load(from, true, to); }) {
+    return load(from, true, to);
+  } else {
+    return false;  // nothing of Python is such an option
+  }
+}
+
+// An option's value as Python shows it.
+template <class T>
+nb::object option_object(const T& value) {
+  if constexpr (Enumeration<T>) {
+    const size_t i = static_cast<size_t>(value);
+    return i < texts_of<T>.size() ? nb::object(nb::str(texts_of<T>[i])) : nb::none();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return to_python(std::string_view(value));
+  } else if constexpr (nn::detail::kIsOptional<T>) {
+    return value ? option_object(*value) : nb::none();
+  } else if constexpr (Expanding<T> || nn::detail::kIsVector<T>) {
+    nb::list out;
+    for (const auto& each : value) out.append(option_object(each));
+    return nb::tuple(out);
+  } else if constexpr (requires { value.amounts; }) {
+    return value.name ? option_object(*value.name) : option_object(value.amounts);
+  } else if constexpr (std::is_same_v<T, nn::InterpolationMode>) {
+    return option_object(value.value);
+  } else if constexpr (Holder<T>) {
+    return value.is_empty() ? nb::none() : nb::cast(value.ptr());
+  } else if constexpr (requires { std::variant_size<T>::value; }) {
+    return std::visit([](const auto& each) { return option_object(each); }, value);
+  } else if constexpr (requires { to_python(value); }) {
+    return to_python(value);
+  } else {
+    return nb::none();
+  }
+}
+
+// How an option's type is written in a signature.
+template <class T>
+const char* option_type() {
+  if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_integral_v<T>)
+    return "int";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "float";
+  else if constexpr (Enumeration<T> || std::is_same_v<T, std::string> ||
+                     std::is_same_v<T, nn::InterpolationMode>)
+    return "str";
+  else if constexpr (std::is_same_v<T, Tensor>)
+    return "Tensor | None";
+  else if constexpr (nn::detail::kIsVector<T> || Expanding<T>)
+    return "int | collections.abc.Sequence[int]";
+  else
+    return "object";
+}
+
+// Options made of as few arguments as their constructor needs.
+struct AnyArgument {
+  template <class T>
+  requires(!requires { T::argument_count; })  // not the options themselves
+  operator const T&() const {
+    static const T blank = [] {
+      if constexpr (std::is_default_constructible_v<T>)
+        return T{};
+      else
+        return T(0);
+    }();
+    return blank;
+  }
+};
+template <class Options>
+Options blank_options() {
+  if constexpr (std::is_default_constructible_v<Options>) {
+    return Options{};
+  } else {
+    return []<size_t... I>(std::index_sequence<I...>) {
+      return Options(((void)I, AnyArgument{})...);
+    }
+    (std::make_index_sequence<Options::argument_count>{});
+  }
+}
+
+// What an options struct is in Python, apart from its type.
+struct OptionText {
+  std::string name, type, value;  // value: of the default, empty where there is none
+  bool has_place;
+};
+// ", in_features: int, out_features: int, bias: bool = True"
+std::string signature_of(const std::vector<OptionText>& options);
+// Errors: TypeError for an argument that no option takes, one given twice and one missing.
+[[noreturn]] void fail_argument(const char* function, std::string_view name, const char* what);
+
+template <class Options>
+struct OptionBinding {
+  // Calls f(option) for each NamedOption.
+  template <class F>
+  static void each(Options& options, const F& f) {
+    if constexpr (requires { options.fields(); })
+      std::apply([&](const auto&... field) { (f(field), ...); }, options.fields());
+  }
+  template <class T>
+  static bool has_place(Options& options, const T& value) {
+    if constexpr (requires { options.places(); })
+      return std::apply(
+          [&](auto&... place) {
+            return (... || (static_cast<const void*>(&place) == static_cast<const void*>(&value)));
+          },
+          options.places());
+    else
+      return false;
+  }
+  static constexpr size_t required() {
+    if constexpr (std::is_default_constructible_v<Options>)
+      return 0;
+    else
+      return Options::argument_count;
+  }
+
+  static std::vector<OptionText> texts() {
+    Options options = blank_options<Options>();
+    std::vector<OptionText> out;
+    each(options, [&](const auto& field) {
+      using T = std::remove_cvref_t<decltype(field.value)>;
+      out.push_back({std::string(field.name == "lambda" ? "lambd" : field.name), option_type<T>(),
+                     out.size() < required()
+                         ? ""
+                         : nb::cast<std::string>(nb::repr(option_object(field.value))),
+                     has_place(options, field.value)});
+    });
+    return out;
+  }
+
+  // Options from the positional arguments [first, end), and from keywords, which are taken out.
+  static Options read(const char* function, const nb::args& args, size_t first, nb::dict& keywords) {
+    Options options = blank_options<Options>();
+    size_t at = first, index = 0;
+    each(options, [&](const auto& field) {
+      using T = std::remove_cvref_t<decltype(field.value)>;
+      T& value = const_cast<T&>(field.value);
+      const std::string_view name = field.name == "lambda" ? "lambd" : field.name;
+      const nb::str key(name.data(), name.size());
+      nb::object given;
+      if (has_place(options, value) && at < args.size()) {
+        given = args[at++];
+        if (keywords.contains(key)) fail_argument(function, name, "is given twice");
+      } else if (keywords.contains(key)) {
+        given = nb::object(keywords[key]);
+        PyDict_DelItem(keywords.ptr(), key.ptr());
+      }
+      if (given.is_valid()) {
+        if (!load_option(given, value)) fail_argument(function, name, "has a value of another type");
+      } else if (index < required()) {
+        fail_argument(function, name, "is missing");
+      }
+      ++index;
+    });
+    if (at < args.size()) fail_argument(function, "", "too many arguments");
+    return options;
+  }
+};
+
+}  // namespace gradus::python

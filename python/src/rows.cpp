@@ -1,0 +1,92 @@
+// The rows of elementwise.def as functions of Python, and what all rows share.
+#include "rows.h"
+
+#include <deque>
+#include <string>
+
+namespace gradus::python {
+
+const char* kept(std::string_view text) {
+  static std::deque<std::string> all;
+  return all.emplace_back(text).c_str();
+}
+
+RowParams named(std::string_view args, std::vector<nb::object> defaults) {
+  RowParams out;
+  std::string name;
+  for (const char c : args) {
+    if (c == ',' || c == ')') {
+      if (!name.empty()) {
+        nb::object value = out.size() < defaults.size() ? defaults[out.size()] : nb::object();
+        out.push_back({kept(name == "self" ? "input" : name), value});
+      }
+      name.clear();
+    } else if (c != '(' && c != ' ') {
+      name += c;
+    }
+  }
+  return out;
+}
+
+PyTypeObject* tuple_type(const char* row, std::string_view doc) {
+  const size_t end = doc.find(')');
+  if (doc.empty() || doc[0] != '(' || end == std::string_view::npos) return nullptr;
+  std::vector<PyStructSequence_Field> fields;
+  for (std::string_view rest = doc.substr(1, end - 1); !rest.empty();) {
+    const size_t comma = std::min(rest.find(", "), rest.size());
+    const std::string_view name = rest.substr(0, comma);
+    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyzLUQRV_") != name.npos)
+      return nullptr;
+    fields.push_back({kept(name), nullptr});
+    rest.remove_prefix(std::min(comma + 2, rest.size()));
+  }
+  if (fields.size() < 2) return nullptr;
+  const int count = static_cast<int>(fields.size());
+  fields.push_back({nullptr, nullptr});
+  PyStructSequence_Desc description{kept("gradus.return_types." + std::string(row)), nullptr,
+                                    fields.data(), count};
+  return PyStructSequence_NewType(&description);
+}
+
+void bind_elementwise(const Scopes& scopes) {
+  static std::deque<BinaryRow> rows;
+  const RowParams one = {{"input", {}}, {"out", nb::none()}};
+  const RowParams two = {{"input", {}}, {"other", {}}, {"out", nb::none()}};
+  const auto unary = [&](const char* name, const char* doc, UnaryOp op,
+                         Tensor (*function)(const Tensor&)) {
+    define<false, 1>(scopes.module, name, doc, UnaryRow{op, function}, one);
+    define<true, 0>(scopes.tensor, name, doc, Call<Tensor, const Tensor&>{function, nullptr}, one);
+  };
+  const auto unary_in_place = [&](const char* name, const char* doc,
+                                  Tensor (*function)(const Tensor&)) {
+    const Call<Tensor, const Tensor&> call{function, nullptr};
+    define<true, 0>(scopes.tensor, name, doc, call, one);
+    define<false, 0>(scopes.module, name, doc, call, one);
+  };
+  const auto binary = [&](const char* name, const char* doc, const BinaryRow& row,
+                          const BinaryInPlace& in_place) {
+    const BinaryRow* kept_row = &rows.emplace_back(row);
+    define<false, 1>(scopes.module, name, doc, BinaryFunction{kept_row}, two);
+    define<true, 0>(scopes.tensor, name, doc, BinaryMethod{kept_row}, two);
+    define<true, 0>(scopes.tensor, kept(std::string(name) + "_"), doc, in_place, two);
+  };
+#define PREDICATE(name, doc, ...) \
+  unary(#name, doc, UnaryOp::name, +[](const Tensor& x) { return gradus::name(x); });
+#define UNARY(name, doc, ...) \
+  PREDICATE(name, doc)        \
+  unary_in_place(#name "_", doc, +[](const Tensor& x) -> Tensor { return x.name##_(); });
+#define GRADUS_PYTHON_BINARY(name, doc, left)                                        \
+  binary(#name, doc,                                                                 \
+         {BinaryOp::name, +[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
+          +[](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, left},     \
+         {+[](const Tensor& x, const Tensor& y) -> Tensor { return x.name##_(y); },  \
+          +[](const Tensor& x, const Scalar& y) -> Tensor { return x.name##_(y); }});
+#define BINARY(name, doc, ...)     \
+  GRADUS_PYTHON_BINARY(name, doc,  \
+                       +[](const Scalar& x, const Tensor& y) { return gradus::name(x, y); })
+#define INTEGER(...) BINARY(__VA_ARGS__)
+#define COMPARISON(name, doc, ...) GRADUS_PYTHON_BINARY(name, doc, nullptr)
+#include "gradus/tensor/table/elementwise.def"
+}
+
+}  // namespace gradus::python

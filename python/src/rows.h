@@ -1,0 +1,551 @@
+// A row of tensor/table/*.def as a Python function: names, defaults and the docstring come from the
+// row, the types from its C++ declaration, and a Param (params.h) reads each argument.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "gradus/autograd/functions.h"
+#include "gradus/tensor/factories.h"
+#include "params.h"
+
+namespace gradus::python {
+
+// An argument of a bound function.
+template <class T>
+struct Given : Param<T> {};
+
+// What the function returns to Python: a tensor, a tuple of tensors with names or without, or a
+// number.
+template <class R>
+struct Returned {
+  R value;
+  PyTypeObject* type = nullptr;  // of a tuple with names
+};
+
+nb::object results_object(const Tensor* results, size_t count, PyTypeObject* type);
+
+}  // namespace gradus::python
+
+namespace nanobind::detail {
+
+namespace py = gradus::python;
+
+// How a parameter's type is written in Python.
+template <class T>
+inline constexpr auto param_name = const_name("object");
+template <>
+inline constexpr auto param_name<gradus::Tensor> = const_name<py::Shown>();
+template <>
+inline constexpr auto param_name<bool> = const_name("bool");
+template <>
+inline constexpr auto param_name<int> = const_name("int");
+template <>
+inline constexpr auto param_name<int64_t> = const_name("int");
+template <>
+inline constexpr auto param_name<double> = const_name("float");
+template <>
+inline constexpr auto param_name<gradus::Scalar> = const_name("bool | int | float | complex");
+template <>
+inline constexpr auto param_name<std::string_view> = const_name("str");
+template <>
+inline constexpr auto param_name<gradus::PaddingName> = const_name("str");
+template <>
+inline constexpr auto param_name<gradus::ScalarType> = const_name("dtype");
+template <>
+inline constexpr auto param_name<gradus::Device> = const_name("device | str | int");
+template <>
+inline constexpr auto param_name<gradus::MemoryFormat> = const_name("memory_format");
+template <>
+inline constexpr auto param_name<gradus::Layout> = const_name("layout");
+template <>
+inline constexpr auto param_name<gradus::Generator> = const_name<gradus::Generator>();
+template <>
+inline constexpr auto param_name<py::Operand> =
+    const_name<py::Shown>() + const_name(" | bool | int | float | complex");
+template <>
+inline constexpr auto param_name<gradus::IntArrayRef> =
+    const_name("int | collections.abc.Sequence[int]");
+template <>
+inline constexpr auto param_name<gradus::ArrayRef<double>> =
+    const_name("collections.abc.Sequence[float]");
+template <>
+inline constexpr auto param_name<gradus::ArrayRef<gradus::Tensor>> =
+    const_name("collections.abc.Sequence[") + const_name<py::Shown>() + const_name("]");
+template <>
+inline constexpr auto param_name<gradus::OptionalIntArrayRef> =
+    const_name("int | collections.abc.Sequence[int]");
+template <class T>
+inline constexpr auto param_name<std::optional<T>> = param_name<T>;
+
+// These may be None; nanobind adds it to the signature.
+template <class T>
+struct has_arg_defaults<py::Given<std::optional<T>>> : std::true_type {};
+template <>
+struct has_arg_defaults<py::Given<gradus::OptionalIntArrayRef>> : std::true_type {};
+template <>
+struct has_arg_defaults<py::Given<gradus::Tensor>> : std::true_type {};
+
+template <class T>
+struct type_caster<py::Given<T>> {
+  static constexpr auto Name = param_name<T>;
+  template <class>
+  using Cast = py::Given<T>&;
+  template <class>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  bool from_python(handle src, uint32_t flags, cleanup_list*) noexcept {
+    return value.load(src, flags & cast_flags::convert);
+  }
+  operator py::Given<T>&() { return value; }
+  py::Given<T> value;
+};
+
+template <class T>
+inline constexpr auto result_name = param_name<T>;
+template <>
+inline constexpr auto result_name<gradus::Tensors> =
+    const_name("tuple[") + const_name<py::Shown>() + const_name(", ...]");
+template <class... T>
+inline constexpr auto result_name<std::tuple<T...>> =
+    const_name("tuple[") + concat(result_name<T>...) + const_name("]");
+
+template <class R>
+struct type_caster<py::Returned<R>> {
+  static constexpr auto Name = result_name<R>;
+  template <class>
+  using Cast = py::Returned<R>;
+  static handle from_cpp(const py::Returned<R>& result, rv_policy, cleanup_list*) noexcept {
+    return py::guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+      const R& value = result.value;
+      if constexpr (std::is_same_v<R, gradus::Tensor>) {
+        return py::show(value);
+      } else if constexpr (std::is_same_v<R, gradus::Tensors>) {
+        return py::results_object(value.data(), value.size(), nullptr).release().ptr();
+      } else if constexpr (requires { std::tuple_size<R>::value; }) {
+        const auto list = std::apply(
+            [](const auto&... each) { return std::array{each...}; }, value);
+        return py::results_object(list.data(), list.size(), result.type).release().ptr();
+      } else {
+        return py::to_python(value).release().ptr();
+      }
+    });
+  }
+};
+
+}  // namespace nanobind::detail
+
+namespace gradus::python {
+
+// A row's parameters: names from its text, defaults from a call; null where there is none.
+struct RowParam {
+  const char* name;
+  nb::object value;
+};
+using RowParams = std::vector<RowParam>;
+
+// A copy that lives as long as the process.
+const char* kept(std::string_view text);
+// "(dim, keepdim)" gives these names. `self` is called input, as PyTorch does.
+RowParams named(std::string_view args, std::vector<nb::object> defaults);
+// The type of a tuple where the docstring begins with its names, "(values, indices)"; else null.
+PyTypeObject* tuple_type(const char* row, std::string_view doc);
+
+// The values that a row's parameters have where a call gives the required ones alone.
+struct Defaults {
+  template <class... T>
+  static Defaults of(const T&... values) {
+    Defaults out;
+    out.values.reserve(sizeof...(T));
+    (out.values.push_back(to_python(values)), ...);
+    return out;
+  }
+  std::vector<nb::object> values;
+};
+
+namespace row_detail {
+template <class T>
+T blank() {
+  if constexpr (std::is_same_v<T, Device>)
+    return kCPU;
+  else if constexpr (std::is_same_v<T, PaddingName>)
+    return "";
+  else
+    return T{};
+}
+// Calls f with the first arguments where it takes so few; theirs are no defaults.
+template <class... A, class F, size_t... I>
+bool call_with(const F& f, std::vector<nb::object>& out, std::index_sequence<I...>) {
+  using All = std::tuple<A...>;
+  if constexpr (std::is_invocable_v<F, std::tuple_element_t<I, All>...>) {
+    out = f(blank<std::tuple_element_t<I, All>>()...).values;
+    (out[I].reset(), ...);
+    return true;
+  } else {
+    return false;
+  }
+}
+template <class... A, class F, size_t... N>
+std::vector<nb::object> call_with_fewest(const F& f, std::index_sequence<N...>) {
+  std::vector<nb::object> out;
+  (void)(... || call_with<A...>(f, out, std::make_index_sequence<N>{}));
+  return out;
+}
+}  // namespace row_detail
+template <class... A, class F>
+std::vector<nb::object> defaults_of(const F& f) {
+  return row_detail::call_with_fewest<std::decay_t<A>...>(
+      f, std::make_index_sequence<sizeof...(A) + 1>{});
+}
+
+// --- What is bound: functions of C++ that run with the GIL released
+
+template <class R, class F>
+R released(const F& f) {
+  const Released other_threads_run;
+  return f();
+}
+
+template <class R, class... A>
+struct Call {
+  R (*function)(A...);
+  PyTypeObject* type;
+  Returned<R> operator()(Given<std::decay_t<A>>&... given) const {
+    return {released<R>([&] { return function(given.get()...); }), type};
+  }
+};
+
+// With an argument out=.
+template <class R, class... A>
+struct CallOut {
+  R (*function)(A...);
+  PyTypeObject* type;
+  const char* name;
+  static constexpr bool one = std::is_same_v<R, Tensor>;
+  using Out = std::conditional_t<one, Tensor, ArrayRef<Tensor>>;
+  Returned<R> operator()(Given<std::decay_t<A>>&... given, Given<std::optional<Out>>& out) const {
+    return {released<R>([&] {
+              R result = function(given.get()...);
+              return out.given ? write(out.value.value, result) : result;
+            }),
+            type};
+  }
+  Tensor write(const Tensor* out, const Tensor& result) const {
+    Tensor target = *out;
+    return detail::write_out(name, target, result);
+  }
+  R write(std::vector<Tensor>& out, const R& results) const {
+    return [&]<size_t... I>(std::index_sequence<I...>) -> R {
+      check<ValueError>(out.size() == sizeof...(I), name, ": out has ", out.size(),
+                        " tensors; expected ", sizeof...(I), ", one for each result");
+      (detail::write_out(name, out[I], std::get<I>(results)), ...);
+      return {out[I]...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<R>>{});
+  }
+};
+
+// With numbers as arguments of their own: x.view(2, 3).
+template <class R, class... A>
+struct CallList {
+  R (*function)(const Tensor&, IntArrayRef, A...);
+  Returned<R> operator()(Given<Tensor>& self, const nb::args& numbers,
+                         Given<std::decay_t<A>>&... given) const {
+    Numbers list;
+    if (!load(numbers, false, list)) throw nb::next_overload();
+    return {released<R>([&] { return function(self.get(), list, given.get()...); })};
+  }
+};
+
+// The arguments of Python that become TensorOptions.
+struct Options {
+  Given<std::optional<ScalarType>>& dtype;
+  Given<std::optional<Layout>>& layout;
+  Given<std::optional<Device>>& device;
+  Given<bool>& requires_grad;
+  Given<bool>& pin_memory;
+  TensorOptions get() const {
+    TensorOptions out;
+    if (dtype.given) out = out.dtype(dtype.get());
+    if (layout.given) out = out.layout(layout.get());
+    if (device.given) out = out.device(device.get());
+    if (requires_grad.value) out = out.requires_grad(true);
+    if (pin_memory.value) out = out.pinned_memory(true);
+    return out;
+  }
+};
+#define GRADUS_PYTHON_OPTIONS                                                              \
+  Given<std::optional<ScalarType>>&dtype, Given<std::optional<Layout>>&layout,             \
+      Given<std::optional<Device>>&device, Given<bool>&requires_grad, Given<bool>&pin_memory
+
+// Factories: F is the type of the C++ function, whose parameters are Before, options, After.
+template <class F, class Before, class After>
+struct Factory;
+template <class F, class... B, class... A>
+struct Factory<F, std::tuple<B...>, std::tuple<A...>> {
+  F function;
+  Returned<Tensor> operator()(Given<B>&... before, Given<A>&... after,
+                              GRADUS_PYTHON_OPTIONS) const {
+    const Options options{dtype, layout, device, requires_grad, pin_memory};
+    return {released<Tensor>([&] { return function(before.get()..., options.get(), after.get()...); })};
+  }
+};
+template <class F, class Before, class After>
+struct FactoryList;
+template <class F, class... B, class... A>
+struct FactoryList<F, std::tuple<IntArrayRef, B...>, std::tuple<A...>> {
+  F function;
+  Returned<Tensor> operator()(const nb::args& size, Given<B>&... before, Given<A>&... after,
+                              GRADUS_PYTHON_OPTIONS) const {
+    const Options options{dtype, layout, device, requires_grad, pin_memory};
+    Numbers list;
+    if (!load(size, false, list)) throw nb::next_overload();
+    return {released<Tensor>(
+        [&] { return function(list, before.get()..., options.get(), after.get()...); })};
+  }
+};
+#undef GRADUS_PYTHON_OPTIONS
+
+// Binds `functor` under a name. The last `keywords` parameters have names alone.
+template <bool method, size_t keywords, class Functor>
+void define(nb::handle scope, const char* name, const char* doc, const Functor& functor,
+            const RowParams& params) {
+  constexpr size_t count = nb::detail::analyze_method<decltype(&Functor::operator())>::argc;
+  constexpr size_t places = count - method - keywords;
+  const auto arg = [&](size_t i) {
+    return nb::arg_v(nb::arg(params[i + method].name), nb::object(params[i + method].value));
+  };
+  const auto def = [&](const auto&... extra) {
+    nb::cpp_function_def(Functor(functor), nb::scope(scope), nb::name(name), doc, extra...);
+  };
+  [&]<size_t... P, size_t... K>(std::index_sequence<P...>, std::index_sequence<K...>) {
+    if constexpr (method && keywords)
+      def(nb::is_method(), arg(P)..., nb::kw_only(), arg(places + K)...);
+    else if constexpr (method)
+      def(nb::is_method(), arg(P)...);
+    else if constexpr (keywords)
+      def(arg(P)..., nb::kw_only(), arg(places + K)...);
+    else
+      def(arg(P)...);
+  }
+  (std::make_index_sequence<places>{}, std::make_index_sequence<keywords>{});
+}
+
+// Where rows become attributes: the module and the class Tensor.
+struct Scopes {
+  nb::handle module, tensor;
+};
+
+enum class Form { method, method_out, free, free_out };
+
+template <class>
+inline constexpr bool begins_with_list = false;
+template <class... A>
+inline constexpr bool begins_with_list<std::tuple<const Tensor&, IntArrayRef, A...>> = true;
+
+// --- One row each
+
+// A function, with or without out=, and a method where the first argument is self.
+template <Form form, class D, class R, class... A>
+void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const D& defaults,
+             const char* args, const char* doc) {
+  constexpr bool method = form == Form::method || form == Form::method_out;
+  constexpr bool out = form == Form::method_out || form == Form::free_out;
+  RowParams params;
+  if constexpr (method)
+    params = [&]<class S, class... Rest>(R(*)(S, Rest...)) {
+      RowParams rest = named(args, defaults_of<Rest...>(defaults));
+      rest.insert(rest.begin(), RowParam{"input", {}});
+      return rest;
+    }(function);
+  else
+    params = named(args, defaults_of<A...>(defaults));
+  PyTypeObject* type = tuple_type(name, doc);
+  if constexpr (method) {
+    define<true, 0>(scopes.tensor, name, doc, Call<R, A...>{function, type}, params);
+    if constexpr (begins_with_list<std::tuple<A...>>)
+      add_list(scopes, name, function, doc, params);
+  }
+  if constexpr (out) {
+    params.push_back({"out", nb::none()});
+    define<false, 1>(scopes.module, name, doc, CallOut<R, A...>{function, type, name}, params);
+  } else {
+    define<false, 0>(scopes.module, name, doc, Call<R, A...>{function, type}, params);
+  }
+}
+// The method whose numbers are arguments of their own, where all others may be left out.
+template <class R, class... A>
+void add_list(const Scopes& scopes, const char* name, R (*function)(const Tensor&, IntArrayRef, A...),
+              const char* doc, const RowParams& params) {
+  for (size_t i = 2; i < params.size(); ++i)
+    if (!params[i].value.is_valid()) return;
+  define<true, 0>(scopes.tensor, name, doc, CallList<R, A...>{function}, params);
+}
+// The form in place: name_.
+template <class D, class... A>
+void add_in_place(const Scopes& scopes, const char* name, Tensor (*function)(const Tensor&, A...),
+                  const D& defaults, const char* args, const char* doc) {
+  RowParams params = named(args, defaults_of<A...>(defaults));
+  params.insert(params.begin(), RowParam{"input", {}});
+  const Call<Tensor, const Tensor&, A...> call{function, nullptr};
+  define<true, 0>(scopes.tensor, name, doc, call, params);
+  define<false, 0>(scopes.module, name, doc, call, params);
+}
+
+namespace row_detail {
+template <class Before, class After, class... A>
+struct SplitOptions {
+  static constexpr bool found = false;
+};
+template <class... B, class First, class... A>
+struct SplitOptions<std::tuple<B...>, std::tuple<>, First, A...>
+    : SplitOptions<std::tuple<B..., std::decay_t<First>>, std::tuple<>, A...> {};
+template <class... B, class First, class... A>
+requires std::is_same_v<std::decay_t<First>, TensorOptions>
+struct SplitOptions<std::tuple<B...>, std::tuple<>, First, A...> {
+  static constexpr bool found = true;
+  using Before = std::tuple<B...>;
+  using After = std::tuple<std::decay_t<A>...>;
+};
+// Whether the numbers of a list may be arguments of their own: zeros(2, 3).
+template <class>
+inline constexpr bool list_then_optional = false;
+template <class... T>
+inline constexpr bool list_then_optional<std::tuple<IntArrayRef, std::optional<T>...>> = true;
+}  // namespace row_detail
+
+template <class D, class... A>
+void add_factory(const Scopes& scopes, const char* name, Tensor (*function)(A...),
+                 const D& defaults, const char* args, const char* doc) {
+  using Split = row_detail::SplitOptions<std::tuple<>, std::tuple<>, A...>;
+  RowParams params = named(args, defaults_of<A...>(defaults));
+  if constexpr (!Split::found) {
+    define<false, 0>(scopes.module, name, doc, Call<Tensor, A...>{function, nullptr}, params);
+  } else {
+    using Before = typename Split::Before;
+    using After = typename Split::After;
+    constexpr size_t at = std::tuple_size_v<Before>, after = std::tuple_size_v<After>;
+    const nb::object dtype = params[at].value;  // of the row's options
+    params.erase(params.begin() + at);
+    params.push_back({"dtype", dtype});
+    params.push_back({"layout", nb::none()});
+    params.push_back({"device", nb::none()});
+    params.push_back({"requires_grad", nb::bool_(false)});
+    params.push_back({"pin_memory", nb::bool_(false)});
+    using F = Tensor (*)(A...);
+    define<false, after + 5>(scopes.module, name, doc, Factory<F, Before, After>{function}, params);
+    if constexpr (row_detail::list_then_optional<Before>)
+      define<false, 0>(scopes.module, name, doc, FactoryList<F, Before, After>{function}, params);
+  }
+}
+
+// --- The rows of elementwise.def
+
+struct UnaryRow {
+  UnaryOp op;
+  Tensor (*function)(const Tensor&);
+  Returned<Tensor> operator()(Given<Tensor>& self, Given<std::optional<Tensor>>& out) const {
+    return {released<Tensor>([&] {
+      if (!out.given) return function(self.get());
+      Tensor target = out.get().value();
+      return detail::map_out(op, target, self.get());
+    })};
+  }
+};
+struct BinaryRow {
+  BinaryOp op;
+  Tensor (*tensors)(const Tensor&, const Tensor&);
+  Tensor (*number_right)(const Tensor&, const Scalar&);
+  Tensor (*number_left)(const Scalar&, const Tensor&);  // null where there is none
+  Tensor call(const Operand& self, const Operand& other) const {
+    if (self.tensor && other.tensor) return tensors(*self.tensor, *other.tensor);
+    if (self.tensor) return number_right(*self.tensor, other.number);
+    if (other.tensor && number_left) return number_left(self.number, *other.tensor);
+    throw nb::next_overload();
+  }
+  Tensor call_out(Tensor& out, const Operand& self, const Operand& other) const {
+    if (self.tensor && other.tensor)
+      return detail::zip_out(op, out, *self.tensor, *other.tensor);
+    if (self.tensor) return detail::zip_out(op, out, *self.tensor, other.number);
+    if (other.tensor && number_left)
+      return detail::zip_out(op, out, self.number, *other.tensor);
+    throw nb::next_overload();
+  }
+};
+
+struct BinaryFunction {
+  const BinaryRow* row;
+  Returned<Tensor> operator()(Given<Operand>& input, Given<Operand>& other,
+                              Given<std::optional<Tensor>>& out) const {
+    return {released<Tensor>([&] {
+      if (!out.given) return row->call(input.get(), other.get());
+      Tensor target = out.get().value();
+      return row->call_out(target, input.get(), other.get());
+    })};
+  }
+};
+struct BinaryMethod {
+  const BinaryRow* row;
+  Returned<Tensor> operator()(Given<Tensor>& self, Given<Operand>& other) const {
+    return {released<Tensor>([&] {
+      return other.value.tensor ? row->tensors(self.get(), *other.value.tensor)
+                                : row->number_right(self.get(), other.value.number);
+    })};
+  }
+};
+struct BinaryInPlace {
+  Tensor (*tensors)(const Tensor&, const Tensor&);
+  Tensor (*number)(const Tensor&, const Scalar&);
+  Returned<Tensor> operator()(Given<Tensor>& self, Given<Operand>& other) const {
+    return {released<Tensor>([&] {
+      return other.value.tensor ? tensors(self.get(), *other.value.tensor)
+                                : number(self.get(), other.value.number);
+    })};
+  }
+};
+
+// --- The sources of rows
+void bind_elementwise(const Scopes& scopes);
+void bind_factories(const Scopes& scopes);
+void bind_views(const Scopes& scopes);
+void bind_reductions(const Scopes& scopes);
+void bind_products(const Scopes& scopes);
+void bind_windows(const Scopes& scopes);
+
+}  // namespace gradus::python
+
+// What each macro of functions.def becomes, where GRADUS_PYTHON_SCOPES is in reach.
+#define METHOD(...) GRADUS_PYTHON_ROW(method, __VA_ARGS__)
+#define FUNCTION(...) GRADUS_PYTHON_ROW(method_out, __VA_ARGS__)
+#define IN_PLACE(result, name, params, args, dtypes, grad, doc)                        \
+  GRADUS_PYTHON_ROW(method_out, result, name, params, args, dtypes, grad, doc)         \
+  add_in_place(                                                                        \
+      scopes, #name "_",                                                               \
+      +[](const Tensor& self GRADUS_AND params) -> Tensor { return self.name##_ args; }, \
+      [] params { return Defaults::of args; }, #args, doc);
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
+#define PAIR(...) GRADUS_PYTHON_ROW(method_out, __VA_ARGS__)
+#define FREE(...) GRADUS_PYTHON_FREE(free, __VA_ARGS__)
+#define FREE_OUT(...) GRADUS_PYTHON_FREE(free_out, __VA_ARGS__)
+#define FACTORY(name, params, args, dtypes, doc)                                 \
+  add_factory(                                                                   \
+      scopes, #name, +[] params -> Tensor { return gradus::name args; },         \
+      [] params { return Defaults::of args; }, #args, doc);
+#define GRADUS_PYTHON_ROW(form, result, name, params, args, dtypes, grad, doc)             \
+  add_row<Form::form>(                                                                     \
+      scopes, #name,                                                                       \
+      +[](const Tensor& self GRADUS_AND params) -> result {                                \
+        return gradus::name(self GRADUS_AND args);                                         \
+      },                                                                                   \
+      [] params { return Defaults::of args; }, #args, doc);
+#define GRADUS_PYTHON_FREE(form, result, name, params, args, dtypes, grad, doc)           \
+  add_row<Form::form>(                                                                    \
+      scopes, #name, +[] params -> result { return gradus::name args; },                  \
+      [] params { return Defaults::of args; }, #args, doc);

@@ -1,0 +1,11 @@
+// Rows of functions.def as functions of Python: those that make tensors.
+#include "rows.h"
+
+namespace gradus::python {
+
+void bind_factories(const Scopes& scopes) {
+#include "gradus/tensor/table/functions/creation.def"
+#include "gradus/tensor/table/functions/random.def"
+}
+
+}  // namespace gradus::python

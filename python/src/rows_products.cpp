@@ -1,0 +1,13 @@
+// Rows of functions.def as functions of Python: product linalg pointwise activation.
+#include "rows.h"
+
+namespace gradus::python {
+
+void bind_products(const Scopes& scopes) {
+#include "gradus/tensor/table/functions/product.def"
+#include "gradus/tensor/table/functions/linalg.def"
+#include "gradus/tensor/table/functions/pointwise.def"
+#include "gradus/tensor/table/functions/activation.def"
+}
+
+}  // namespace gradus::python

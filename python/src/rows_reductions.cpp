@@ -1,0 +1,10 @@
+// Rows of functions.def as functions of Python: reduce.
+#include "rows.h"
+
+namespace gradus::python {
+
+void bind_reductions(const Scopes& scopes) {
+#include "gradus/tensor/table/functions/reduce.def"
+}
+
+}  // namespace gradus::python

@@ -1,0 +1,11 @@
+// Rows of functions.def as functions of Python: window spectral.
+#include "rows.h"
+
+namespace gradus::python {
+
+void bind_windows(const Scopes& scopes) {
+#include "gradus/tensor/table/functions/window.def"
+#include "gradus/tensor/table/functions/spectral.def"
+}
+
+}  // namespace gradus::python
