@@ -105,8 +105,11 @@ thread_local constinit Generator* scope_generator = nullptr;  // of the CPU
 }  // namespace
 
 Generator& default_generator(Device device) {
-  if (device.is_cpu() && scope_generator) return *scope_generator;
-  return generators()[device.is_cpu() ? 0 : 1 + static_cast<size_t>(device.index())];
+  if (device.is_cpu()) return scope_generator ? *scope_generator : generators()[0];
+  check(!device.is_meta(), "default_generator: meta has no generator, for nothing is drawn there; ",
+        "give the CPU or a GPU");
+  const DeviceIndex index = backend(device.type()).resolve(device).index();
+  return generators()[1 + static_cast<size_t>(index)];
 }
 
 GeneratorScope::GeneratorScope(uint64_t seed)

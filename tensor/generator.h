@@ -89,8 +89,8 @@ Generator make_generator(Args&&... args) {
   return Generator(std::make_shared<Impl>(std::forward<Args>(args)...));
 }
 
-// The generator that random factories use on a device. REQUIRES: device has an index, or is the
-// CPU.
+// The generator that random factories use on a device; kCUDA: on the current one.
+// Errors: Error where there is no such device; ValueError for meta, where nothing is drawn.
 Generator& default_generator(Device device);
 
 // Seeds the default generator of every device.

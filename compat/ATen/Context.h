@@ -14,7 +14,7 @@ class Context {
  public:
   // Errors: Error where there is no such device.
   const Generator& defaultGenerator(Device device) {
-    return default_generator(backend(device.type()).resolve(device));
+    return default_generator(device);
   }
   // Whether products of float32 may be rounded to TF32.
   static bool allowTF32CuBLAS() {

@@ -342,5 +342,27 @@ TEST(GeneratorObjects, TheDefaultOneDrawsWhatHasNoOther) {
   EXPECT_EQ(like.amax().item<int>(), 7);
 }
 
+// kCUDA is the current device wherever a device is given.
+TEST(GeneratorObjects, TheDefaultOneIsThatOfItsDevice) {
+  expect_error<ValueError>([] { default_generator(kMeta); }, "meta has no generator");
+  EXPECT_EQ(default_generator(kCPU).device(), Device(kCPU));
+  if (!cuda::is_available()) {
+    EXPECT_THROW(default_generator(kCUDA), Error);
+    EXPECT_THROW(default_generator(Device(kCUDA, 0)), Error);
+    return;
+  }
+  EXPECT_THROW(default_generator(Device(kCUDA, 50)), Error);
+  for (int64_t i = 0; i < cuda::device_count(); ++i) {
+    const cuda::CUDAGuard guard(static_cast<DeviceIndex>(i));
+    Generator current = default_generator(kCUDA);
+    EXPECT_TRUE(current == default_generator(Device(kCUDA, static_cast<DeviceIndex>(i))));
+    EXPECT_FALSE(current == default_generator(kCPU));
+    current.set_current_seed(5);
+    const Tensor state = current.get_state(), first = rand({5}, kCUDA);
+    current.set_state(state);
+    EXPECT_TRUE(first.equal(rand({5}, kCUDA)));
+  }
+}
+
 }  // namespace
 }  // namespace gradus
