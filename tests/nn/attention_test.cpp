@@ -90,6 +90,59 @@ TEST(Attention, KernelsAgreeWithTheComposite) {
       }
 }
 
+// Without a width all scores are 0: the mean of the values.
+TEST(Attention, OfNoWidthIsTheMean) {
+  const Tensor v = arange(5, kDouble).view({1, 1, 5, 1}).requires_grad_();
+  const Tensor y = scaled_dot_product_attention(zeros({1, 1, 2, 0}, kDouble),
+                                                zeros({1, 1, 5, 0}, kDouble), v);
+  expect_values(y, {2, 2});
+  y.sum().backward();
+  expect_values(v.grad(), {0.4, 0.4, 0.4, 0.4, 0.4});
+}
+
+// As PyTorch broadcasts what stands before the last two dimensions: keys of one head for several
+// queries.
+TEST(Attention, BroadcastsItsBatch) {
+  manual_seed(4);
+  for (const Device device : cpu_and_cuda()) {
+    const auto leaf = [&](IntArrayRef sizes) {
+      return randn(sizes, TensorOptions(kDouble).device(device)).requires_grad_();
+    };
+    const Tensor q = leaf({2, 3, 4, 5}), k = leaf({2, 1, 6, 5}), v = leaf({6, 2});
+    const auto whole = [](const Tensor& x) { return x.detach().clone().requires_grad_(); };
+    const Tensor all_k = whole(k.expand({2, 3, 6, 5})), all_v = whole(v.expand({2, 3, 6, 2}));
+    const Tensor same_q = whole(q);
+    const Tensor y = scaled_dot_product_attention(q, k, v);
+    const Tensor expected = scaled_dot_product_attention(same_q, all_k, all_v);
+    expect_values(y, to_vector(expected), 1e-12);
+    y.sin().sum().backward(), expected.sin().sum().backward();
+    expect_values(q.grad(), to_vector(same_q.grad()), 1e-12);
+    expect_values(k.grad(), to_vector(all_k.grad().sum(1, true)), 1e-12);
+    expect_values(v.grad(), to_vector(all_v.grad().sum({0, 1})), 1e-12);
+    EXPECT_THROW(scaled_dot_product_attention(q, leaf({2, 2, 6, 5}), v), ValueError);
+  }
+}
+
+TEST(Attention, ItsResultMayChangeInPlaceOnEachDevice) {
+  for (const Device device : cpu_and_cuda())
+    for (const ScalarType dtype : {kDouble, kFloat, kHalf})
+      for (const int64_t length : {2, 16}) {
+        const auto leaf = [&] {
+          return randn({1, 2, length, 16}).to(device, dtype).requires_grad_();
+        };
+        const Tensor q = leaf(), k = leaf(), v = leaf();
+        Tensor y = scaled_dot_product_attention(q, k, v);
+        EXPECT_NO_THROW(y.add_(1)) << device << dtype << length;
+        // What changed is saved for the backward pass, except where it is a copy.
+        try {
+          y.sum().backward();
+        } catch (const Error& error) {
+          EXPECT_NE(std::string(error.what()).find("modified by an inplace"), std::string::npos)
+              << error.what();
+        }
+      }
+}
+
 TEST(Attention, HasBothDerivatives) {
   manual_seed(2);
   const auto leaf = [](IntArrayRef shape) { return randn(shape, kDouble).set_requires_grad(true); };
@@ -142,7 +195,7 @@ TEST(Attention, SaysWhatIsWrong) {
     scaled_dot_product_attention(q, k, v);
   };
   expect_error<ValueError>([&] { attend(ones({4}), q); }, "key has shape [4], expected");
-  expect_error<ValueError>([&] { attend(ones({1, 3, 4}), q); }, "must be the same, expand() one");
+  expect_error<ValueError>([&] { attend(ones({5, 3, 4}), q); }, "must match the size of tensor b");
   expect_error<ValueError>(
       [&] {
         attend(ones({2, 3, 5}), q);

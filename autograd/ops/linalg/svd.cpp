@@ -14,8 +14,9 @@ namespace {
 Tensor svd_gradient(const Tensor& grad_u, const Tensor& grad_s, const Tensor& grad_vh,
                     const Tensor& u, const Tensor& s, const Tensor& vh) {
   if (!grad_u.defined() && !grad_vh.defined()) return u.matmul(grad_s.unsqueeze(-1) * vh);
-  const Tensor square = s * s, one = eye(s.size(-1), s.options());
-  const Tensor gaps = square.unsqueeze(-2) - square.unsqueeze(-1) + one;
+  // E is the product of the gaps and the sums of singular values, whose squares may overflow.
+  const Tensor one = eye(s.size(-1), s.options()), row = s.unsqueeze(-2), column = s.unsqueeze(-1);
+  const Tensor gaps = row - column + one, sums = row + column + one;
   const auto turn = [&](const Tensor& basis, const Tensor& grad) {
     const Tensor inner = basis.mT().matmul(grad);
     return (inner - inner.mT()) * (1 - one) / gaps;
@@ -25,8 +26,8 @@ Tensor svd_gradient(const Tensor& grad_u, const Tensor& grad_s, const Tensor& gr
     return grad - basis.matmul(basis.mT().matmul(grad));
   };
   Tensor inner = grad_s.defined() ? grad_s.diag_embed() : zeros_like(gaps);
-  if (grad_u.defined()) inner = inner + turn(u, grad_u) * s.unsqueeze(-2);
-  if (grad_vh.defined()) inner = inner + s.unsqueeze(-1) * turn(vh.mT(), grad_vh.mT());
+  if (grad_u.defined()) inner = inner + turn(u, grad_u) * (row / sums);
+  if (grad_vh.defined()) inner = inner + (column / sums) * turn(vh.mT(), grad_vh.mT());
   Tensor out = u.matmul(inner).matmul(vh);
   if (grad_u.defined() && u.size(-2) > u.size(-1))
     out = out + (outside(u, grad_u) / s.unsqueeze(-2)).matmul(vh);

@@ -55,8 +55,9 @@ Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q
 // next layer reads them, where kernels can write them so.
 Tensor room_for(IntArrayRef sizes, const Tensor& like) {
   if (!like.is_cuda()) return raw::empty(sizes, like.dtype(), like.device());
-  return raw::transpose(
-      raw::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, like.dtype(), like.device()), 1, 2);
+  const Tensor rows =
+      raw::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, like.dtype(), like.device());
+  return raw::alias(raw::transpose(rows, 1, 2));  // a tensor of its own, as on the CPU
 }
 
 // Whether q, k and v lie one behind the other in the rows of one tensor (B, length, 3 H width).
@@ -130,21 +131,32 @@ void check_operand(const Tensor& x, const char* name, const Tensor& query) {
                    " has dtype ", x.dtype(), ", query has ", query.dtype(),
                    "; expected one floating point type, convert with .to(...)");
   raw::check_same_device(kName, query, "query", x, name);
-  const IntArrayRef q = query.sizes(), own = x.sizes();
-  check(own.size() == q.size() && own.slice(0, own.size() - 2) == q.slice(0, q.size() - 2), kName,
-        ": ", name, " has shape ", own, ", query ", q,
-        "; their dimensions but for the last two must be the same, expand() one");
+}
+
+// The sizes before the last two.
+IntArrayRef batch_of(const Tensor& x) { return x.sizes().slice(0, x.sizes().size() - 2); }
+// x with this batch.
+Tensor with_batch(const Tensor& x, Dims batch) {
+  if (batch_of(x) == IntArrayRef(batch)) return x;
+  batch.push_back(x.size(-2)), batch.push_back(x.size(-1));
+  return x.expand(batch);
 }
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& given_key,
+                                    const Tensor& given_value,
                                     const std::optional<Tensor>& attn_mask, double dropout_p,
                                     bool is_causal, std::optional<double> scale) {
-  GRADUS_AUTOCAST(scaled_dot_product_attention, query, key, value, attn_mask, dropout_p, is_causal,
-                  scale);
-  check_operand(query, "query", query);
-  check_operand(key, "key", query), check_operand(value, "value", query);
+  GRADUS_AUTOCAST(scaled_dot_product_attention, given_query, given_key, given_value, attn_mask,
+                  dropout_p, is_causal, scale);
+  check_operand(given_query, "query", given_query);
+  check_operand(given_key, "key", given_query), check_operand(given_value, "value", given_query);
+  const Dims batch =
+      broadcast_shapes(kName, broadcast_shapes(kName, batch_of(given_query), batch_of(given_key)),
+                       batch_of(given_value));
+  const Tensor query = with_batch(given_query, batch), key = with_batch(given_key, batch),
+               value = with_batch(given_value, batch);
   check(key.size(-1) == query.size(-1), kName, ": key has shape ", key.sizes(), ", query ",
         query.sizes(), "; their last dimensions must be equal, project one");
   check(value.size(-2) == key.size(-2), kName, ": value has shape ", value.sizes(), ", key ",
@@ -161,7 +173,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                         dropout_p, is_causal, scale)
         .to(query.dtype());
 
-  Attention how{scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))))};
+  const double width = static_cast<double>(query.size(-1));
+  Attention how{scale.value_or(width > 0 ? 1 / std::sqrt(width) : 1)};
   how.causal = is_causal;
   const int64_t n = key.size(-2);
   Dims shape = query.impl().sizes;
