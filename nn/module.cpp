@@ -139,7 +139,10 @@ void Module::each(TensorDict Module::*tensors, bool recurse, F&& f) const {
 }
 Tensors Module::listed(TensorDict Module::*tensors, bool recurse) const {
   Tensors out;
-  each(tensors, recurse, [&](const auto&, const auto&, const Tensor& x) { out.push_back(x); });
+  std::unordered_set<const TensorImpl*> known;  // a shared layer has several names
+  each(tensors, recurse, [&](const auto&, const auto&, const Tensor& x) {
+    if (known.insert(&x.impl()).second) out.push_back(x);
+  });
   return out;
 }
 OrderedDict<std::string, Tensor> Module::named(TensorDict Module::*tensors, bool recurse) const {

@@ -29,6 +29,38 @@ TEST(Module, ListsParametersAndBuffersByPathInOrder) {
   EXPECT_TRUE(net->named_parameters()["fc1.weight"].is_same(net->fc1->weight));
 }
 
+// One layer under two names: its parameters count once, and its state has both names.
+struct TiedImpl : nn::Module {
+  TiedImpl() {
+    layer = register_module("encode", nn::Linear(2, 2));
+    register_module("decode", layer);
+    weight = register_parameter("weight", layer->weight);
+  }
+  Tensor forward(const Tensor& x) { return layer(layer(x)).matmul(weight); }
+  nn::Linear layer{nullptr};
+  Tensor weight;
+};
+
+TEST(Module, SharedParametersCountOnce) {
+  manual_seed(1);
+  const auto model = std::make_shared<TiedImpl>();
+  EXPECT_EQ(model->parameters().size(), 2u);
+  EXPECT_EQ(model->state_dict().size(), 5u);
+  optim::SGD sgd(model->parameters(), 0.1);
+  const Tensor before = model->weight.detach().clone();
+  model->forward(ones({1, 2})).sum().backward();
+  const Tensor grad = model->weight.grad().clone();
+  sgd.step();
+  expect_values(model->weight, to_vector(before - 0.1 * grad));
+  const auto other = std::make_shared<TiedImpl>();
+  other->load_state_dict(model->state_dict());
+  expect_values(other->weight, to_vector(model->weight));
+  EXPECT_TRUE(other->layer->weight.is_same(other->weight));
+  model->to(kDouble);
+  EXPECT_TRUE(model->layer->weight.is_same(model->weight));
+  EXPECT_EQ(model->weight.dtype(), kDouble);
+}
+
 TEST(Module, TrainAndEvalReachTheChildren) {
   const TwoLayers net;
   EXPECT_TRUE(net->fc1->is_training());
