@@ -66,7 +66,6 @@
 #include "gradus/nn/parallel/data_parallel.h"
 
 #include "gradus/distributed/distributed.h"
-#include "gradus/tensor/base/cpu_memory.h"
 #include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/base/threads.h"
 #include "gradus/version.h"

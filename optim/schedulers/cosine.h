@@ -47,6 +47,8 @@ struct OneCycleLROptions {
 // Errors: ValueError for options out of range, and for a step beyond total_steps.
 struct OneCycleLR : ClosedFormLR {
   OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& options);
+  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps)
+      : OneCycleLR(optimizer, OneCycleLROptions(max_lr, total_steps)) {}
 };
 
 }  // namespace gradus::optim

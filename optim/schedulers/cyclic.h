@@ -36,6 +36,8 @@ struct CyclicLROptions {
 // Errors: ValueError for options out of range.
 struct CyclicLR : ClosedFormLR {
   CyclicLR(Optimizer& optimizer, const CyclicLROptions& options);
+  CyclicLR(Optimizer& optimizer, double base_lr, double max_lr)
+      : CyclicLR(optimizer, CyclicLROptions(base_lr, max_lr)) {}
 };
 
 // Goes from the rates that the groups have at its first step to swa_lr in anneal_epochs steps, and

@@ -163,6 +163,26 @@ TEST(Schedules, AGroupThatJoinsLaterBeginsWithItsOwnRate) {
   EXPECT_EQ(rate(sgd, 1), 0.025);
 }
 
+// As in Python: what must be given needs no options.
+TEST(Schedules, TakeTheirBoundsAlone) {
+  const Tensor p = ones({1}).requires_grad_();
+  const auto rates = [&](auto make) {
+    SGD sgd({p}, SGDOptions(0.1).momentum(0.9));
+    auto schedule = make(sgd);
+    std::vector<double> out;
+    for (int i = 0; i < 5; ++i) {
+      out.push_back(sgd.param_groups()[0].options().get_lr());
+      sgd.step();
+      schedule.step();
+    }
+    return out;
+  };
+  EXPECT_EQ(rates([](Optimizer& sgd) { return OneCycleLR(sgd, 0.5, 10); }),
+            rates([](Optimizer& sgd) { return OneCycleLR(sgd, OneCycleLROptions(0.5, 10)); }));
+  EXPECT_EQ(rates([](Optimizer& sgd) { return CyclicLR(sgd, 0.1, 0.5); }),
+            rates([](Optimizer& sgd) { return CyclicLR(sgd, CyclicLROptions(0.1, 0.5)); }));
+}
+
 TEST(Schedules, OneCycleChangesBeta1OfAdam) {
   Adam adam({ones({1}, requires_grad())});
   OneCycleLR scheduler(adam, {1, 10});
