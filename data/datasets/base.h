@@ -12,20 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "gradus/data/datasets/failed_sample.h"
 #include "gradus/data/example.h"
 #include "gradus/tensor/base/error.h"
 #include "gradus/tensor/shape.h"
 
 namespace gradus::data {
-
-namespace detail {
-// Calls get(index), which returns an example. Errors: those of get; an Error names the index.
-template <class Get>
-auto get_sample(size_t index, const Get& get);
-// The index whose get() has thrown on this thread since the last call.
-std::optional<size_t> take_failed_sample();
-void note_failed_sample(size_t index);
-}  // namespace detail
 
 namespace datasets {
 
@@ -67,13 +59,18 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
   using ExampleType = SingleExample;
 
+  // Where the data set has a path(index), errors of a batch name the file.
   virtual ExampleType get(size_t index) = 0;
 
+  // Errors: those of get; an Error names the index.
   std::vector<ExampleType> get_batch(ArrayRef<size_t> indices) override {
     std::vector<ExampleType> batch;
     batch.reserve(indices.size());
-    for (const size_t index : indices)
-      batch.push_back(detail::get_sample(index, [this](size_t i) { return get(i); }));
+    for (const size_t index : indices) try {
+        batch.push_back(get(index));
+      } catch (...) {
+        data::detail::rethrow_for({index, data::detail::file_of(static_cast<Self&>(*this), index)});
+      }
     return batch;
   }
 };
@@ -86,19 +83,5 @@ using StreamDataset = BatchDataset<Self, Batch, size_t>;
 }  // namespace datasets
 
 using datasets::Dataset;
-
-template <class Get>
-auto detail::get_sample(size_t index, const Get& get) {
-  try {
-    return get(index);
-  } catch (Error& error) {
-    detail::note_failed_sample(index);
-    error.add_context("; sample " + std::to_string(index) + " of the data set");
-    throw;
-  } catch (...) {
-    detail::note_failed_sample(index);
-    throw;
-  }
-}
 
 }  // namespace gradus::data

@@ -10,6 +10,7 @@
 #include "gradus/data/datasets/chunk_options.h"
 #include "gradus/data/datasets/stateful.h"
 #include "gradus/data/samplers/random.h"
+#include "gradus/tensor/base/rethrow.h"
 #include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/base/threads.h"
 #include "gradus/tensor/generator_scope.h"
@@ -43,7 +44,7 @@ class ChunkDataset final
   ~ChunkDataset() override { stop(); }
 
   // Waits for the examples. Errors: ValueError for another batch size than that of the options;
-  // those of the reader.
+  // those of the reader, which name the chunk, and are an Error whatever it throws.
   BatchType get_batch(size_t batch_size) override {
     check(batch_size == options_.batch_size(),
           "The requested batch size does not match with the initialized batch size.\n The "
@@ -124,7 +125,7 @@ class ChunkDataset final
       try {
         examples = read(*chunks);
       } catch (...) {
-        failure = std::current_exception();
+        failure = failure_of(*chunks);
       }
       lock.lock();
       changed_.wait(lock, [&] {
@@ -152,6 +153,18 @@ class ChunkDataset final
     }
     if (policy_) policy_(examples);
     return examples;
+  }
+
+  // The exception that is being handled as an Error that names the chunks.
+  static std::exception_ptr failure_of(ArrayRef<size_t> chunks) {
+    std::string names;
+    for (const size_t index : chunks)
+      names += (names.empty() ? "; chunk " : ", ") + std::to_string(index);
+    try {
+      rethrow_with(std::current_exception(), names + " of the data set");
+    } catch (...) {
+      return std::current_exception();
+    }
   }
 
   void add(UnwrappedBatchType examples) {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "gradus/data/datasets/base.h"
+#include "gradus/data/datasets/whole_batches.h"
 
 namespace gradus::data::datasets {
 
@@ -31,8 +31,16 @@ class SharedBatchDataset : public BatchDataset<SharedBatchDataset<UnderlyingData
     return dataset_->get_batch(std::move(request));
   }
   std::optional<size_t> size() const override { return dataset_->size(); }
+  // The next batch of a stateful data set. drop_last: as data::detail::next_batch.
+  BatchType next_batch(BatchRequestType request, bool drop_last) requires is_stateful {
+    return data::detail::next_batch(*dataset_, std::move(request), drop_last);
+  }
   // Begins an epoch of a stateful data set.
   void reset() requires is_stateful { dataset_->reset(); }
+
+  // The file of an example.
+  auto path(size_t index) const requires requires(const UnderlyingDataset& s) { s.path(index); }
+  { return dataset_->path(index); }
 
   UnderlyingDataset& operator*() { return *dataset_; }
   const UnderlyingDataset& operator*() const { return *dataset_; }

@@ -35,6 +35,10 @@ class Subset : public BatchDataset<Subset<Source>, typename Source::BatchType> {
   { return dataset_.get_stacked(places(batch)); }
   std::optional<size_t> size() const override { return indices_.size(); }
 
+  // The file of an example. Errors: IndexError.
+  auto path(size_t index) const requires requires(const Source& s) { s.path(index); }
+  { return dataset_.path(place(index)); }
+
   Source& dataset() { return dataset_; }
   // Where the examples stand in the whole data set.
   const std::vector<size_t>& indices() const { return indices_; }

@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "gradus/data/datasets/base.h"
+#include "gradus/data/datasets/whole_batches.h"
 #include "gradus/data/loader/data_shuttle.h"
 #include "gradus/data/loader/iterator.h"
 #include "gradus/data/loader/options.h"
 #include "gradus/data/loader/sequencers.h"
 #include "gradus/data/loader/worker_exception.h"
+#include "gradus/tensor/base/counted.h"
 #include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/base/threads.h"
 #include "gradus/tensor/generator_scope.h"
@@ -34,7 +35,8 @@ class DataLoaderBase {
   DataLoaderBase(const DataLoaderOptions& options, std::unique_ptr<Dataset> dataset)
       : options_(options), main_thread_dataset_(std::move(dataset)), sequencer_(new_sequencer()) {
     check(options_.workers == 0 || options_.max_jobs > 0, "DataLoader: max_jobs = 0 with ",
-          options_.workers, " workers, expected at least 1; leave it out for two a worker");
+          counted(options_.workers, "worker"),
+          ", expected at least 1; leave it out for two a worker");
     check(!options.shuffle() && !options.pin_memory() && !options.device(),
           "make_data_loader: shuffle, pin_memory and device are options of data::DataLoader; use "
           "that, or a sampler and to()");
@@ -77,7 +79,8 @@ class DataLoaderBase {
                sequencer_->next([this] { return shuttle_.pop_result(options_.timeout); })) {
       if (result->exception) {
         shuttle_.drain();
-        throw WorkerException(result->exception, result->sample, std::move(result->indices));
+        throw WorkerException(result->exception, std::move(result->sample),
+                              std::move(result->indices), result->sequence_number);
       }
       if (!result->batch) continue;  // a stateful data set has ended
       prefetch(1);
@@ -119,6 +122,7 @@ class DataLoaderBase {
   uint64_t seed() const { return seed_; }
 
   Dataset& main_thread_dataset() { return *main_thread_dataset_; }
+  const Dataset& main_thread_dataset() const { return *main_thread_dataset_; }
 
  private:
   struct Job {
@@ -129,7 +133,7 @@ class DataLoaderBase {
   struct Result {
     std::optional<Batch> batch;
     std::exception_ptr exception;
-    std::optional<size_t> sample;
+    std::optional<detail::FailedSample> sample;
     std::vector<size_t> indices;  // of a batch that was not made
     size_t sequence_number = 0;
   };
@@ -155,7 +159,14 @@ class DataLoaderBase {
     auto request = get_batch_request();
     if (!request) return std::nullopt;
     const GeneratorScope numbers(seed_ + sequence_number_++);
-    return main_thread_dataset_->get_batch(std::move(*request));
+    return batch_of(*main_thread_dataset_, std::move(*request));
+  }
+
+  std::optional<Batch> batch_of(Dataset& dataset, BatchRequest request) const {
+    if constexpr (Dataset::is_stateful)
+      return detail::next_batch(dataset, std::move(request), options_.drop_last);
+    else
+      return dataset.get_batch(std::move(request));
   }
 
   // A worker's loops run on its own thread alone, as there are several workers.
@@ -171,7 +182,7 @@ class DataLoaderBase {
       detail::take_failed_sample();
       try {
         const GeneratorScope numbers(job.seed);
-        result.batch = dataset.get_batch(std::move(*job.request));
+        result.batch = batch_of(dataset, std::move(*job.request));
       } catch (...) {
         result.exception = std::current_exception();
         result.sample = detail::take_failed_sample();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gradus/autograd/functions.h"
-#include "gradus/data/datasets/base.h"
+#include "gradus/data/datasets/whole_batches.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data::detail {
@@ -115,25 +115,24 @@ void for_each_tensor(Tuple& batch, const F& f) {
   std::apply([&](auto&... element) { (for_each_tensor(element, f), ...); }, batch);
 }
 
-// How a data set makes a collated batch: at once where it can, or of its examples.
+// How a data set makes a collated batch: at once where it can, or of its examples. drop_last counts
+// for stateful data sets.
 template <class Source>
-auto make_collated(Source& source, typename Source::BatchRequestType request) {
+auto make_collated(Source& source, typename Source::BatchRequestType request, bool drop_last) {
   if constexpr (requires { source.get_stacked(request); }) {
     return source.get_stacked(request);
+  } else if constexpr (Source::is_stateful) {
+    auto batch = next_batch(source, std::move(request), drop_last);
+    using Batch = decltype(collated(std::move(*batch)));
+    return batch ? std::optional<Batch>(collated(std::move(*batch))) : std::nullopt;
   } else {
-    auto batch = source.get_batch(std::move(request));
-    if constexpr (Source::is_stateful) {
-      using Batch = decltype(collated(std::move(*batch)));
-      return batch ? std::optional<Batch>(collated(std::move(*batch))) : std::nullopt;
-    } else {
-      return collated(std::move(batch));
-    }
+    return collated(source.get_batch(std::move(request)));
   }
 }
 
 template <class Source>
-using CollatedBatch = decltype(make_collated(std::declval<Source&>(),
-                                             std::declval<typename Source::BatchRequestType>()));
+using CollatedBatch = decltype(make_collated(
+    std::declval<Source&>(), std::declval<typename Source::BatchRequestType>(), false));
 
 template <class Optional>
 struct WithoutOptional {
@@ -157,7 +156,20 @@ class CollatedDataset
   CollatedDataset(Source source, bool pinned) : source_(std::move(source)), pinned_(pinned) {}
 
   CollatedBatch<Source> get_batch(typename Source::BatchRequestType request) override {
-    auto batch = make_collated(source_, std::move(request));
+    return made(std::move(request), false);
+  }
+  CollatedBatch<Source> next_batch(typename Source::BatchRequestType request,
+                                   bool drop_last) requires is_stateful {
+    return made(std::move(request), drop_last);
+  }
+  std::optional<size_t> size() const override { return source_.size(); }
+  void reset() requires is_stateful { source_.reset(); }
+  auto path(size_t index) const requires requires(const Source& s) { s.path(index); }
+  { return source_.path(index); }
+
+ private:
+  CollatedBatch<Source> made(typename Source::BatchRequestType request, bool drop_last) {
+    auto batch = make_collated(source_, std::move(request), drop_last);
     if (pinned_) {
       const auto pin = [](Tensor& x) {
         if (x.is_cpu()) x = x.pin_memory();
@@ -170,10 +182,7 @@ class CollatedDataset
     }
     return batch;
   }
-  std::optional<size_t> size() const override { return source_.size(); }
-  void reset() requires is_stateful { source_.reset(); }
 
- private:
   Source source_;
   bool pinned_;
 };

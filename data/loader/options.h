@@ -25,7 +25,8 @@ struct DataLoaderOptions {
   GRADUS_OPTION(DataLoaderOptions, std::optional<std::chrono::milliseconds>, timeout);
   // Whether batches come in the order of the sampler, whichever worker is done first.
   GRADUS_OPTION(DataLoaderOptions, bool, enforce_ordering) = true;
-  // Whether a last batch with fewer examples is left out.
+  // Whether a last batch with fewer examples is left out. A data set without indices counts them
+  // before it is mapped.
   GRADUS_OPTION(DataLoaderOptions, bool, drop_last) = false;
 
   // Each epoch draws an order of its own. DataLoader alone reads this option.

@@ -18,25 +18,27 @@ std::string message_of(const std::exception_ptr& original) {
 
 }  // namespace
 
-WorkerException::WorkerException(std::exception_ptr original, std::optional<size_t> failed_sample,
-                                 std::vector<size_t> failed_batch)
-    : message(message_of(original)),
+WorkerException::WorkerException(std::exception_ptr original,
+                                 std::optional<detail::FailedSample> failed_sample,
+                                 std::vector<size_t> failed_batch, size_t number_of_batch)
+    : Error(message_of(original)),
+      message(msg()),
       original_exception(std::move(original)),
-      sample(failed_sample),
-      batch(std::move(failed_batch)) {}
+      batch(std::move(failed_batch)),
+      batch_number(number_of_batch) {
+  if (!failed_sample) return;
+  sample = failed_sample->index;
+  file = std::move(failed_sample->file);
+}
 
 void WorkerException::name_sample() {
-  std::string name;
-  if (sample) {
-    name = "; sample " + std::to_string(*sample) + " of the data set";
-  } else if (!batch.empty()) {
-    constexpr size_t kMost = 8;
-    name = "; in the batch of the samples ";
-    for (size_t i = 0; i < batch.size() && i < kMost; ++i)
-      name += (i > 0 ? ", " : "") + std::to_string(batch[i]);
-    if (batch.size() > kMost) name += ", ...";
-  }
-  if (message.find(name) == std::string::npos) message += name;
+  if (sample)
+    add_context(detail::context_of(msg(), detail::FailedSample{*sample, file}));
+  else if (!batch.empty())
+    add_context(detail::context_of(msg(), batch));
+  else
+    add_context("; in batch " + std::to_string(batch_number + 1) + " of the epoch");
+  message = msg();
 }
 
 }  // namespace gradus::data

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "gradus/data/datasets/failed_sample.h"
+
 namespace gradus::data::transforms {
 
 // Makes a batch of a batch.
@@ -28,7 +30,12 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
   std::vector<Output> apply_batch(std::vector<Input> input_batch) override {
     std::vector<Output> output_batch;
     output_batch.reserve(input_batch.size());
-    for (Input& input : input_batch) output_batch.push_back(apply(std::move(input)));
+    try {
+      for (Input& input : input_batch) output_batch.push_back(apply(std::move(input)));
+    } catch (...) {
+      data::detail::note_failed_place(output_batch.size());
+      throw;
+    }
     return output_batch;
   }
 };

@@ -221,24 +221,6 @@ TEST(DataLoader, AnErrorOfAWorkerNamesTheSample) {
   auto at = loader.begin();
   for (int i = 0; i < 6; ++i) ++at;
   EXPECT_THROW(++at, data::WorkerException);
-  // A transform does not know the sample.
-  struct Refusing : data::transforms::Transform<int64_t, int64_t> {
-    int64_t apply(int64_t x) override {
-      check(x != 3, "not a 3");
-      return x;
-    }
-  };
-  Failing::fails = false;
-  DataLoader mapped(Failing().map(Refusing()), DataLoaderOptions(2).workers(2));
-  std::string message;
-  try {
-    for ([[maybe_unused]] auto& batch : mapped) continue;
-  } catch (const data::WorkerException& error) {
-    message = error.what();
-  }
-  EXPECT_EQ(message,
-            "Caught exception in DataLoader worker thread. Original message: not a 3; in the batch "
-            "of the samples 2, 3");
   Failing::fails = true;
   DataLoader here(data::datasets::Subset(Failing(), {3, 9}), 2);
   expect_error<ValueError>([&] { *here.begin(); }, "a bad line; sample 9 of the data set");
