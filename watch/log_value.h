@@ -16,13 +16,15 @@ namespace gradus::watch {
 // A number or a text. Made of a tensor of one element it waits for the tensor's device.
 class LogValue {
  public:
-  template <std::integral T>
-  LogValue(T number) : value_(static_cast<int64_t>(number)) {}  // NOLINT: implicit
+  template <std::signed_integral T>
+  LogValue(T number) : value_(int64_t{number}) {}  // NOLINT: implicit
+  template <std::unsigned_integral T>
+  LogValue(T number) : value_(uint64_t{number}) {}  // NOLINT: implicit
   template <std::floating_point T>
-  LogValue(T number) : value_(static_cast<double>(number)) {}          // NOLINT: implicit
-  LogValue(std::string text) : value_(std::move(text)) {}              // NOLINT: implicit
-  LogValue(const char* text) : value_(std::string(text)) {}            // NOLINT: implicit
-  LogValue(const Tensor& number) : LogValue(number.item<double>()) {}  // NOLINT: implicit
+  LogValue(T number) : value_(static_cast<double>(number)) {}  // NOLINT: implicit
+  LogValue(std::string text) : value_(std::move(text)) {}      // NOLINT: implicit
+  LogValue(const char* text) : value_(std::string(text)) {}    // NOLINT: implicit
+  LogValue(const Tensor& number);                              // NOLINT: implicit
 
   // The shortest text from which the same number is read again.
   std::string exact() const;
@@ -32,7 +34,7 @@ class LogValue {
   std::optional<double> number() const;
 
  private:
-  std::variant<int64_t, double, std::string> value_;
+  std::variant<int64_t, uint64_t, double, std::string> value_;
 };
 
 // {{"epoch", 3}, {"loss", 0.25}}

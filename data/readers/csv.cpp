@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "gradus/data/datasets/byte_reader.h"
+#include "gradus/tensor/base/counted.h"
 
 namespace gradus::data {
 
@@ -23,8 +24,7 @@ std::string_view trimmed(std::string_view text) {
 
 // Whether all of the text is a number, which may have a sign.
 bool is_number(std::string_view text, double& value) {
-  text = trimmed(text);
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  text = detail::bare_number(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {  // from_chars leaves the value as it was
     value = std::strtod(std::string(text).c_str(), nullptr);
@@ -41,7 +41,38 @@ std::string shown(std::string_view text) {
   return out;
 }
 
+// Whether the text has the form of `pattern`, in which 0 stands for one digit or more.
+bool has_form(std::string_view text, std::string_view pattern) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const char expected : pattern) {
+    if (text.empty() || (expected == '0' ? !is_digit(text[0]) : text[0] != expected)) return false;
+    do text.remove_prefix(1);
+    while (expected == '0' && !text.empty() && is_digit(text[0]));
+  }
+  return text.empty();
+}
+
 }  // namespace
+
+std::string_view detail::bare_number(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  return text;
+}
+
+std::string detail::why_no_number(std::string_view text) {
+  text = bare_number(text);
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::string_view day = text.substr(0, text.find_first_of(" T"));
+  for (const char* form : {"0-0-0", "0/0/0", "0.0.0"})
+    if (has_form(day, form))
+      return " is a date, which is no number (columns of its parts, or of the days since another "
+             "date, are)";
+  for (const char* form : {"0,0", ",0", "0.0,0"})
+    if (has_form(text, form))
+      return " has a decimal comma, which is no number (write a point, as in 3.5)";
+  return " is no number";
+}
 
 // One pass over the text. Names in messages count lines and characters from 1.
 class CsvParser {
@@ -115,7 +146,7 @@ class CsvParser {
 
   bool ends_field() const {
     const char c = text_[at_];
-    return c == options_.delimiter() || c == '\n' || (c == '\r' && text_.substr(at_, 2) == "\r\n");
+    return c == options_.delimiter() || c == '\n' || c == '\r';
   }
 
   void read_quoted() {
@@ -127,7 +158,7 @@ class CsvParser {
       if (text_[at_] == '"') {
         if (text_.substr(at_, 2) != "\"\"") break;
         ++at_;
-      } else if (text_[at_] == '\n') {
+      } else if (text_[at_] == '\n' || (text_[at_] == '\r' && text_.substr(at_, 2) != "\r\n")) {
         ++line_;
         line_begin_ = at_ + 1;
       }
@@ -141,8 +172,7 @@ class CsvParser {
   }
 
   void skip_line_end() {
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size()) ++at_;
+    at_ += text_.substr(at_, 2) == "\r\n" ? 2 : at_ < text_.size();
     ++line_;
   }
 
@@ -163,8 +193,8 @@ class CsvParser {
   void add_row(size_t line) {
     const size_t expected = table_.names_.size();
     if (fields_.size() != expected)
-      refuse(line, begins_[std::min(fields_.size(), expected + 1) - 1] + 1, fields_.size(),
-             " fields, expected ", expected,
+      refuse(line, begins_[std::min(fields_.size(), expected + 1) - 1] + 1,
+             counted(fields_.size(), "field"), ", expected ", expected,
              " as in the first line; quote a field that holds the delimiter");
     for (size_t i = 0; i < expected; ++i) {
       auto& column = table_.values_[i];
@@ -188,8 +218,8 @@ class CsvParser {
       double value = kMissing;
       if (!column.missing[row] && !is_number(column.text[row], value)) {
         if (type == CsvType::kNumber)
-          fail(op_, ": ", table_.where(row, i), ": \"", shown(column.text[row]),
-               "\" is no number, and the column \"", table_.names_[i],
+          fail(op_, ": ", table_.where(row, i), ": \"", shown(column.text[row]), "\"",
+               detail::why_no_number(column.text[row]), ", and the column \"", table_.names_[i],
                "\" is to hold numbers; change it, or list it in missing");
         column.type = CsvType::kText;
         column.first_text = row;

@@ -1,8 +1,9 @@
 // CSV: tables of text with a column for each kind of value.
 //
 //   const data::CsvTable table = data::read_csv("houses.csv");
-//   Tensor x = table.numbers({"area", "rooms"});   // float32 (rows, 2), NaN where a value is
-//   missing Tensor y = table.numbers("price");             // float32 (rows)
+//   Tensor x = table.numbers({"area", "rooms"});  // float32 (rows, 2), NaN: a value is missing
+//   Tensor y = table.numbers("price");            // float32 (rows)
+//   Tensor ids = table.numbers("id", kLong);      // int64 (rows), exact
 #pragma once
 
 #include <initializer_list>
@@ -43,10 +44,10 @@ class CsvTable {
   // How many values are missing.
   int64_t missing(const std::string& column) const;
 
-  // A column as (rows), or several as (rows, columns). Missing values are NaN.
-  // Errors: TypeError for a column of text, which names the first value that is no number with line
-  // and column; ValueError for an integer dtype and a value that is missing or that it does not
-  // hold.
+  // A column as (rows), or several as (rows, columns). Missing values are NaN. An integer dtype
+  // holds the whole numbers that are written. Errors: TypeError for a column of text, which names
+  // the first value that is no number with line and column, and says what it is (a date, a decimal
+  // comma); ValueError for an integer dtype and a value that is missing or that it does not hold.
   Tensor numbers(const std::string& column, ScalarType dtype = kFloat) const;
   Tensor numbers(const std::vector<std::string>& columns, ScalarType dtype = kFloat) const;
   Tensor numbers(std::initializer_list<std::string> columns, ScalarType dtype = kFloat) const {
@@ -82,11 +83,18 @@ class CsvTable {
 };
 
 // Reads a file, plain or gzip. Fields may stand in quotes ("a, b" holds a comma, "" in them is a
-// quote); lines end in LF or CR LF. Errors: Error where the file cannot be read. ValueError with
-// line and column for a line with another number of fields than the first one; for a quote that is
-// not closed, or has text behind it; for a value that is no number in a column of numbers.
+// quote); lines end in LF, CR LF or CR. Errors: Error where the file cannot be read. ValueError
+// with line and column for a line with another number of fields than the first one; for a quote
+// that is not closed, or has text behind it; for a value that is no number in a column of numbers.
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 // The same from memory; `name` stands for the file in messages.
 CsvTable parse_csv(std::string_view text, std::string_view name, const CsvOptions& options = {});
+
+namespace detail {
+// The text of a number without blanks and a leading +; from_chars reads it.
+std::string_view bare_number(std::string_view text);
+// " is no number", or what a text looks like that is none: a date, a decimal comma; and what to do.
+std::string why_no_number(std::string_view text);
+}  // namespace detail
 
 }  // namespace gradus::data

@@ -1,5 +1,6 @@
 // The columns of a CSV table as numbers, text or classes.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -8,6 +9,21 @@
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data {
+
+namespace {
+
+// The whole number that is written, such as 12, +12, 12.0 or 1e3, where an int64 holds it.
+std::optional<int64_t> whole_number(std::string_view text, double value) {
+  text = detail::bare_number(text);
+  int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc{} && end == text.data() + text.size()) return whole;
+  constexpr double kExact = 0x1p53;  // doubles up to here stand for themselves alone
+  if (std::abs(value) <= kExact && value == std::trunc(value)) return static_cast<int64_t>(value);
+  return std::nullopt;
+}
+
+}  // namespace
 
 size_t CsvTable::place(const char* op, const std::string& column) const {
   const auto found = std::find(names_.begin(), names_.end(), column);
@@ -40,22 +56,26 @@ Tensor CsvTable::numbers(const std::string& column, ScalarType dtype) const {
   const Column& values = values_[i];
   if (values.type != CsvType::kNumber)
     fail<TypeError>("CsvTable::numbers: ", where(values.first_text, i), ": \"",
-                    values.text.empty() ? "" : values.text[values.first_text],
-                    "\" is no number, and column \"", column,
-                    "\" is text; use text() or classes()");
-  const Tensor wide = empty({rows()}, kDouble);
-  std::copy(values.numbers.begin(), values.numbers.end(), wide.data_ptr<double>());
-  const Tensor out = wide.to(dtype);
-  if (!isFloatingType(dtype)) {
-    const Tensor back = out.to(kDouble);
-    for (int64_t row = 0; row < rows(); ++row)
-      if (back.data_ptr<double>()[row] != wide.data_ptr<double>()[row])
-        fail("CsvTable::numbers: ", where(static_cast<size_t>(row), i), ": ",
-             values.missing[static_cast<size_t>(row)] ? "a missing value"
-                                                      : values.text[static_cast<size_t>(row)],
-             " in column \"", column, "\", which ", dtype,
-             " does not hold; take a floating point dtype");
+                    values.text.empty() ? "" : values.text[values.first_text], "\"",
+                    detail::why_no_number(values.text.empty()
+                                              ? ""
+                                              : std::string_view(values.text[values.first_text])),
+                    ", and column \"", column, "\" is text; use text() or classes()");
+  if (!isIntegralType(dtype, /*includeBool=*/true)) return tensor(values.numbers, dtype);
+  const Tensor wide = empty({rows()}, kLong);
+  const auto refuse = [&](size_t row) {
+    fail("CsvTable::numbers: ", where(row, i), ": ",
+         values.missing[row] ? "a missing value" : values.text[row], " in column \"", column,
+         "\", which ", dtype, " does not hold; take a floating point dtype");
+  };
+  for (size_t row = 0; row < lines_.size(); ++row) {
+    const auto whole = whole_number(values.text[row], values.numbers[row]);
+    if (!whole) refuse(row);
+    wide.data_ptr<int64_t>()[row] = *whole;
   }
+  const Tensor out = wide.to(dtype), back = out.to(kLong);
+  for (size_t row = 0; row < lines_.size(); ++row)
+    if (back.data_ptr<int64_t>()[row] != wide.data_ptr<int64_t>()[row]) refuse(row);
   return out;
 }
 

@@ -61,7 +61,7 @@ TEST(Csv, ErrorsNameLineAndColumn) {
             "parse_csv: t.csv:3:5: 3 fields, expected 2 as in the first line; quote a field that "
             "holds the delimiter");
   EXPECT_EQ(csv_error("a,b\n\n1\n"),
-            "parse_csv: t.csv:3:1: 1 fields, expected 2 as in the first line; quote a field that "
+            "parse_csv: t.csv:3:1: 1 field, expected 2 as in the first line; quote a field that "
             "holds the delimiter");
   EXPECT_EQ(csv_error("a,b\n1,\"2\n3,4\n"),
             "parse_csv: t.csv:2:3: a quote is not closed; write \" at the end of the field");
@@ -89,6 +89,74 @@ TEST(Csv, ErrorsNameLineAndColumn) {
                            "t.csv:2:8: \"Bern, old town\" in column \"city\" is not among");
   const auto rows = table.labels("city");
   expect_values(table.classes("city", {rows[0]}, 7), {7, 0, 7});
+}
+
+TEST(Csv, KeepsEveryWholeNumberOfADtype) {
+  const auto rows_of = [](std::initializer_list<const char*> texts) {
+    std::string out = "id\n";
+    for (const char* const text : texts) out += std::string(text) + "\n";
+    return parse_csv(out, "t.csv");
+  };
+  const CsvTable ids = rows_of({"1234567890123456789", "+1234567890123456790", "-9007199254740993",
+                                "9223372036854775807", "-9223372036854775808", "12.0", "1e3"});
+  EXPECT_TRUE(
+      ids.numbers("id", kLong)
+          .equal(tensor(std::vector<int64_t>{1234567890123456789, 1234567890123456790,
+                                             -9007199254740993, INT64_MAX, INT64_MIN, 12, 1000})));
+  const auto refused = [&](const char* text, ScalarType dtype) {
+    return message_of<ValueError>([&] { rows_of({text}).numbers("id", dtype); });
+  };
+  const std::pair<ScalarType, std::vector<const char*>> beyond[] = {
+      {kLong, {"9223372036854775808", "-9223372036854775809", "1e19", "0.5", "inf", "1e16"}},
+      {kInt, {"2147483648", "-2147483649", "9007199254740993"}},
+      {kShort, {"32768", "-32769"}},
+      {kChar, {"128", "-129"}},
+      {kByte, {"256", "-1"}},
+      {kBool, {"2", "-1"}}};
+  for (const auto& [dtype, texts] : beyond)
+    for (const char* const text : texts)
+      EXPECT_TRUE(contains(refused(text, dtype), std::string("t.csv:2:1: ") + text))
+          << dtype << text;
+  const std::pair<ScalarType, std::vector<const char*>> bounds[] = {
+      {kInt, {"2147483647", "-2147483648"}},
+      {kShort, {"32767", "-32768"}},
+      {kChar, {"127", "-128"}},
+      {kByte, {"255", "0"}},
+      {kBool, {"1", "0"}}};
+  for (const auto& [dtype, texts] : bounds)
+    EXPECT_EQ(rows_of({texts[0], texts[1]}).numbers("id", dtype).to(kLong)[1].item<int64_t>(),
+              std::stoll(texts[1]));
+}
+
+TEST(Csv, SaysWhatIsNoNumber) {
+  const auto refused = [](const std::string& text) {
+    const auto table = parse_csv("a;b\n1;" + text + "\n", "t.csv", CsvOptions().delimiter(';'));
+    EXPECT_EQ(table.type("b"), CsvType::kText) << text;
+    expect_error<ValueError>(
+        [&] {
+          parse_csv("b\n" + text + "\n", "t.csv",
+                    CsvOptions().delimiter(';').types({{"b", CsvType::kNumber}}));
+        },
+        " is ");
+    return message_of<TypeError>([&] { table.numbers("b"); });
+  };
+  for (const char* date :
+       {"2024-01-31", "31.1.2024", "1/31/2024", "2024-01-31 12:30", "2024-01-31T12:30:00Z"})
+    EXPECT_TRUE(contains(refused(date), std::string("t.csv:2:3: \"") + date + "\" is a date"));
+  for (const char* comma : {"3,5", "-3,5", ",5", "1.000,5"})
+    EXPECT_TRUE(contains(refused(comma), std::string("\"") + comma + "\" has a decimal comma"));
+  for (const char* text : {"x", "1-2", "1.2.x", "1,2,3", "12:30"})
+    EXPECT_TRUE(contains(refused(text), "\" is no number, and column \"b\" is text")) << text;
+}
+
+TEST(Csv, TakesEveryEndOfALine) {
+  for (const char* const end : {"\n", "\r\n", "\r"}) {
+    const std::string n = end;
+    const auto table = parse_csv("a,b" + n + "1,\"x" + n + "y\"" + n + n + "2,z", "t.csv");
+    expect_values(table.numbers("a"), {1, 2});
+    EXPECT_EQ(table.text("b"), (std::vector<std::string>{"x" + n + "y", "z"}));
+    EXPECT_TRUE(contains(csv_error("a,b" + n + "1,2" + n + "1" + n), "t.csv:3:1: 1 field"));
+  }
 }
 
 TEST(Csv, ATableOfNamesAloneHasNoRows) {
