@@ -8,8 +8,23 @@ namespace gradus::data::samplers {
 
 namespace {
 
+constexpr const char* kSizeKey = "size";
+
 void write_number(serialize::OutputArchive& archive, const char* key, size_t number) {
   archive.write(key, tensor(static_cast<int64_t>(number)), /*is_buffer=*/true);
+}
+
+// An archive of libtorch, or of the first versions, has no such key.
+void check_number(serialize::InputArchive& archive, const std::string& name, const char* key,
+                  const char* what, size_t here) {
+  Tensor saved;
+  if (!archive.try_read(key, saved, /*is_buffer=*/true)) return;
+  check(saved.scalar_type() == kLong && saved.numel() == 1, name, ": ", key, " is ",
+        saved.scalar_type(), " of shape ", saved.sizes(), ", expected one ", kLong,
+        "; load what a sampler of this class saved");
+  check(saved.item<int64_t>() == static_cast<int64_t>(here), name, ": there are ", here, " ", what,
+        ", and there were ", saved.item<int64_t>(),
+        " when the sampler was saved; load into a sampler of the same size");
 }
 
 size_t read_number(serialize::InputArchive& archive, const std::string& name, const char* key,
@@ -30,18 +45,24 @@ size_t read_number(serialize::InputArchive& archive, const std::string& name, co
 
 void SequentialSampler::save(serialize::OutputArchive& archive) const {
   write_number(archive, "index", index_);
+  write_number(archive, kSizeKey, size_);
 }
 
 void SequentialSampler::load(serialize::InputArchive& archive) {
-  index_ = read_number(archive, archive.place("SequentialSampler::load"), "index", 0, size_);
+  const std::string name = archive.place("SequentialSampler::load");
+  check_number(archive, name, kSizeKey, "examples", size_);
+  index_ = read_number(archive, name, "index", 0, size_);
 }
 
 void StreamSampler::save(serialize::OutputArchive& archive) const {
   write_number(archive, "index", index_);
+  write_number(archive, kSizeKey, size_);
 }
 
 void StreamSampler::load(serialize::InputArchive& archive) {
-  index_ = read_number(archive, archive.place("StreamSampler::load"), "index", 0, size_);
+  const std::string name = archive.place("StreamSampler::load");
+  check_number(archive, name, kSizeKey, "examples", size_);
+  index_ = read_number(archive, name, "index", 0, size_);
 }
 
 void RandomSampler::save(serialize::OutputArchive& archive) const {
@@ -68,11 +89,13 @@ void RandomSampler::load(serialize::InputArchive& archive) {
 void WeightedRandomSampler::save(serialize::OutputArchive& archive) const {
   write_number(archive, "index", index());
   archive.write("indices", drawn_, /*is_buffer=*/true);
+  write_number(archive, kSizeKey, static_cast<size_t>(weights_.numel()));
 }
 
 // Draws as many indices as it had when it was saved.
 void WeightedRandomSampler::load(serialize::InputArchive& archive) {
   const std::string name = archive.place("WeightedRandomSampler::load");
+  check_number(archive, name, kSizeKey, "weights", static_cast<size_t>(weights_.numel()));
   Tensor drawn;
   archive.read("indices", drawn, /*is_buffer=*/true);
   const int64_t size = drawn.numel(), examples = weights_.numel();
@@ -90,12 +113,16 @@ void WeightedRandomSampler::load(serialize::InputArchive& archive) {
 template <bool shuffles>
 void DistributedSampler<shuffles>::save(serialize::OutputArchive& archive) const {
   write_number(archive, "sample_index_", index_);
+  write_number(archive, kSizeKey, size_);
+  write_number(archive, "num_replicas_", num_replicas_);
   if constexpr (shuffles) write_number(archive, "epoch_", epoch_);
 }
 
 template <bool shuffles>
 void DistributedSampler<shuffles>::load(serialize::InputArchive& archive) {
   const std::string name = archive.place("DistributedSampler::load");
+  check_number(archive, name, kSizeKey, "examples", size_);
+  check_number(archive, name, "num_replicas_", "replicas", num_replicas_);
   const size_t share = this->share(), begin = rank_ * share;
   const size_t index = read_number(archive, name, "sample_index_", begin, begin + share);
   if constexpr (shuffles) epoch_ = read_number(archive, name, "epoch_", 0, SIZE_MAX);

@@ -1,6 +1,6 @@
 // DataLoader: batches of a data set, epoch by epoch, as Python's.
 //
-//   auto options = data::DataLoaderOptions(64).shuffle(true).workers(2);
+//   const auto options = data::DataLoaderOptions(64).shuffle(true).workers(2);
 //   data::DataLoader loader(data::TensorPairDataset(images, targets), options);
 //   for (int epoch = 0; epoch < 10; ++epoch)
 //     for (auto& [x, y] : loader) train(x, y);
@@ -86,10 +86,10 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
     const size_t seen = taken_ - unseen;
     const LoaderState here{epochs_, is_within ? static_cast<int64_t>(seen) : -1,
                            Loader::seed() + (seen - first_)};
-    write_state(archive, loaded_.value_or(here));
+    write_state(archive, loaded_.value_or(here), sizes());
   }
   void load(serialize::InputArchive& archive) override {
-    const LoaderState state = read_state(archive);
+    const LoaderState state = read_state(archive, sizes());
     this->sampler_.load(archive);
     epochs_ = state.epochs;
     loaded_.reset();
@@ -97,14 +97,17 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
   }
 
  private:
+  LoaderSizes sizes() const {
+    return {this->main_thread_dataset().size(), Loader::options().batch_size};
+  }
   void reset() override {
     Loader::reset();
     begun_ = this->sampler_;
   }
 
-  Sampler begun_;     // at the beginning of the epoch
-  size_t first_ = 0;  // batches that were handed out before, which are left out
-  size_t taken_ = 0;  // batches that were taken, with those
+  Sampler begun_;  // at the beginning of the epoch
+  size_t first_ = 0,
+         taken_ = 0;  // batches: left out, as they were handed out before; taken, with these
   int64_t epochs_ = 0;
   std::optional<LoaderState> loaded_;  // the place where the next epoch begins
 };
@@ -138,8 +141,8 @@ size_t known_size(std::optional<size_t> size);
 // a seed (manual_seed) whatever the number of workers; each worker has a copy of the data set,
 // which shares the memory of tensors.
 //
-// Errors while it runs: WorkerException for what a worker throws, which names the sample; without
-// workers what the data set throws. An epoch begins anew after one.
+// Errors while it runs: WorkerException for what a worker throws, an Error that names the sample
+// and its file; without workers what the data set throws. An epoch begins anew after one.
 template <class Batch>
 class DataLoader {
  public:
@@ -208,7 +211,8 @@ class DataLoader {
   // the last batch that was handed out before save(), with the same batches whatever the number of
   // workers; between two epochs a new one begins. Load also the state of the default generator, as
   // load_checkpoint does, for the epochs after that. Errors: NotImplementedError for a data set
-  // that knows itself which examples come next; ValueError for another state.
+  // that knows itself which examples come next; ValueError for another state, for a data set of
+  // another size, and within an epoch for another batch size.
   void save(serialize::OutputArchive& archive) const {
     source_->save(archive, is_within_, ahead_ ? 1 : 0);
   }

@@ -27,6 +27,15 @@ void ClosedFormLR::step(int64_t epoch) {
   step_count_ = static_cast<unsigned>(epoch);
 }
 
+void ClosedFormLR::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
+  const Tensor* const steps = state.find("last_epoch");
+  const bool is_number = steps && steps->defined() && steps->numel() == 1;
+  if (const int64_t step = is_number ? steps->item<int64_t>() : -1; step >= 0)
+    for (size_t g = 0; g < optimizer().param_groups().size(); ++g)
+      form_(optimizer().param_groups()[g].options().get_lr(), step, g);
+  LRScheduler::load_state_dict(state);
+}
+
 std::vector<double> ClosedFormLR::rates_after(int64_t step) {
   std::vector<Scheduled> all;
   auto& groups = optimizer().param_groups();

@@ -33,6 +33,8 @@ class ClosedFormLR : public LRScheduler {
   int64_t last_epoch() const { return step_count_; }
   std::vector<double> get_last_lr() const { return get_current_lrs(); }
   const Form& form() const { return form_; }
+  // Errors: also those of the form, for a step that it does not have: OneCycleLR's total_steps.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state) override;
 
  private:
   std::vector<double> get_lrs() override { return rates_after(last_epoch() + 1); }
