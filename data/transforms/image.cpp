@@ -16,6 +16,9 @@ namespace {
 
 namespace F = nn::functional;
 
+// Rounds half to even, as Python's round() does.
+int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(number)); }
+
 void check_picture(const char* transform, const Tensor& image) {
   check(image.defined() && image.dim() >= 2, transform, ": the data have ",
         image.defined() ? image.dim() : 0,
@@ -56,7 +59,8 @@ Tensor resized(const char* transform, const Tensor& image, ImageSize size, bool 
 
 Tensor center_crop(const Tensor& image, ImageSize size) {
   check_fits("CenterCrop", image, size);
-  return part(image, (image.size(-2) - size.height) / 2, (image.size(-1) - size.width) / 2, size);
+  const auto half = [](int64_t margin) { return rounded(static_cast<double>(margin) / 2); };
+  return part(image, half(image.size(-2) - size.height), half(image.size(-1) - size.width), size);
 }
 
 Tensor random_crop(const Tensor& image, ImageSize size, CropPadding around) {
@@ -83,19 +87,18 @@ Part draw_part(ImageSize of, Bounds scale, Bounds ratio) {
   for (int i = 0; i < kDraws; ++i) {
     const double area = height * width * uniform(scale.first, scale.second);
     const double drawn = std::exp(uniform(std::log(ratio.first), std::log(ratio.second)));
-    const double w = std::nearbyint(std::sqrt(area * drawn)),
-                 h = std::nearbyint(std::sqrt(area / drawn));
-    if (w < 1 || h < 1 || w > width || h > height) continue;
-    const ImageSize size(static_cast<int64_t>(h), static_cast<int64_t>(w));
+    const ImageSize size(rounded(std::sqrt(area / drawn)), rounded(std::sqrt(area * drawn)));
+    if (size.width < 1 || size.height < 1 || size.width > of.width || size.height > of.height)
+      continue;
     const int64_t top = below(of.height - size.height + 1);
     return {top, below(of.width - size.width + 1), size};
   }
   // The largest part in the middle whose ratio is allowed.
   ImageSize size = of;
   if (width / height < ratio.first)
-    size.height = static_cast<int64_t>(std::nearbyint(width / ratio.first));
+    size.height = rounded(width / ratio.first);
   else if (width / height > ratio.second)
-    size.width = static_cast<int64_t>(std::nearbyint(height * ratio.second));
+    size.width = rounded(height * ratio.second);
   return {(of.height - size.height) / 2, (of.width - size.width) / 2, size};
 }
 
@@ -126,7 +129,7 @@ Tensor random_erasing(const Tensor& image, const ErasingRange& range, double val
         uniform(range.least_area, range.greatest_area) * static_cast<double>(height * width);
     const double ratio =
         std::exp(uniform(std::log(range.least_ratio), std::log(range.greatest_ratio)));
-    const auto h = std::llround(std::sqrt(area / ratio)), w = std::llround(std::sqrt(area * ratio));
+    const int64_t h = rounded(std::sqrt(area / ratio)), w = rounded(std::sqrt(area * ratio));
     if (h < 1 || w < 1 || h >= height || w >= width) continue;
     const int64_t top = below(height - h + 1), left = below(width - w + 1);
     Tensor out = image.clone();

@@ -23,6 +23,13 @@ TEST(Transforms, CropAndFlip) {
   expect_values(RandomVerticalFlip<>(1)(ramp()).select(2, 0), {8, 4, 0});
   EXPECT_TRUE(RandomHorizontalFlip<>(0)(ramp()).equal(ramp()));
   expect_error<ValueError>([] { RandomHorizontalFlip<>(1.5); }, "p = 1.5");
+  // torchvision rounds half of what is left over to even: int(round((7 - 4) / 2.0)) = 2.
+  const int64_t firsts[] = {0, 0, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6};
+  for (int64_t margin = 0; margin < 12; ++margin) {
+    const Tensor rows = arange(margin + 3).view({1, -1, 1}).expand({1, margin + 3, 5});
+    EXPECT_EQ(CenterCrop<>({3, 5})(rows)[0][0][0].item<int64_t>(), firsts[margin]) << margin;
+    EXPECT_EQ(CenterCrop<>({5, 3})(rows.transpose(1, 2))[0][0][0].item<int64_t>(), firsts[margin]);
+  }
   expect_error<ValueError>([] { CenterCrop<>(4)(ramp()); }, "size 4 x 4 of a picture of 3 x 4");
   expect_error<ValueError>([] { CenterCrop<>(1)(ones({3})); },
                            "expected (channels, height, width)");
