@@ -4,12 +4,29 @@
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 #include "gradus/data/readers/image.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data::detail {
 
 namespace {
+
+// Whether libjpeg goes on with gray pixels in the place of lost ones. Other warnings are of files
+// that are whole: bytes between the data and a marker, an odd header or profile.
+bool loses_pixels(int warning) {
+  return warning == JWRN_HIT_MARKER || warning == JWRN_JPEG_EOF || warning == JWRN_MUST_RESYNC ||
+         warning == JWRN_HUFF_BAD_CODE || warning == JWRN_ARITH_BAD_CODE;
+}
+
+// Whether a whole file is of a kind that this libjpeg does not decode.
+bool is_other_kind(int error) {
+  return error == JERR_CONVERSION_NOTIMPL || error == JERR_BAD_PRECISION ||
+         error == JERR_SOF_UNSUPPORTED || error == JERR_ARITH_NOTIMPL ||
+         error == JERR_NOT_COMPILED || error == JERR_NOTIMPL || error == JERR_COMPONENT_COUNT ||
+         error == JERR_FRACT_SAMPLE_NOTIMPL || error == JERR_CCIR601_NOTIMPL;
+}
 
 // libjpeg reports an error by a function that must not return. The jump crosses frames of libjpeg
 // alone.
@@ -23,9 +40,8 @@ struct JpegErrors {
     info->err->format_message(info, errors->message);
     std::longjmp(errors->jump, 1);
   }
-  // A warning means damaged data, of which libjpeg would make gray pixels.
   static void on_message(j_common_ptr info, int level) {
-    if (level < 0) fail_read(info);
+    if (level < 0 && loses_pixels(info->err->msg_code)) fail_read(info);
   }
 };
 
@@ -40,7 +56,10 @@ bool begin_jpeg(JpegReader& reader, const uint8_t* data, size_t size) {
   if (setjmp(reader.errors.jump) != 0) return false;
   jpeg_mem_src(&reader.info, const_cast<unsigned char*>(data), static_cast<unsigned long>(size));
   jpeg_read_header(&reader.info, TRUE);
-  reader.info.out_color_space = reader.info.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  const J_COLOR_SPACE space = reader.info.jpeg_color_space;
+  reader.info.out_color_space = reader.info.num_components == 1          ? JCS_GRAYSCALE
+                                : space == JCS_CMYK || space == JCS_YCCK ? JCS_CMYK
+                                                                         : JCS_RGB;
   jpeg_calc_output_dimensions(&reader.info);
   return true;
 }
@@ -58,6 +77,19 @@ bool read_rows(JpegReader& reader, uint8_t* rows) {
   return true;
 }
 
+// The colors of printing inks, of which files hold 255 minus the share, as Pillow makes them.
+Tensor rgb_of_cmyk(const Tensor& inks) {
+  const Tensor out = empty({inks.size(0), inks.size(1), 3}, kByte);
+  const uint8_t* from = inks.data_ptr<uint8_t>();
+  uint8_t* to = out.data_ptr<uint8_t>();
+  for (int64_t i = 0; i < inks.size(0) * inks.size(1); ++i, from += 4)
+    for (int c = 0; c < 3; ++c) {
+      const int product = (255 - from[c]) * from[3] + 128;
+      *to++ = static_cast<uint8_t>(from[3] - (((product >> 8) + product) >> 8));
+    }
+  return out;
+}
+
 }  // namespace
 
 Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name) {
@@ -70,18 +102,21 @@ Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name) {
     jpeg_decompress_struct* info;
     ~Closer() { jpeg_destroy_decompress(info); }
   } closer{&reader.info};
-  const auto refuse = [&] {
-    fail(name, ": the JPEG file is damaged: ", std::string_view(reader.errors.message),
-         "; copy it again");
+  const auto check_read = [&](bool was_read) {
+    if (was_read) return;
+    const std::string_view reason = reader.errors.message;
+    check<NotImplementedError>(!is_other_kind(reader.errors.manager.msg_code), name,
+                               ": libjpeg-turbo does not decode this kind of JPEG file: ", reason,
+                               "; save it again as a baseline JPEG of 8 bits in RGB or gray");
+    fail(name, ": the JPEG file is damaged: ", reason, "; copy it again");
   };
-  if (!begin_jpeg(reader, file.data(), file.size())) refuse();
+  check_read(begin_jpeg(reader, file.data(), file.size()));
   const auto width = static_cast<int64_t>(reader.info.output_width),
              height = static_cast<int64_t>(reader.info.output_height);
   check_pixels(name, width, height, file.size());
-  const Tensor rows =
-      empty({height, width, reader.info.out_color_space == JCS_GRAYSCALE ? 1 : 3}, kByte);
-  if (!read_rows(reader, rows.data_ptr<uint8_t>())) refuse();
-  return rows;
+  const Tensor rows = empty({height, width, int64_t{reader.info.out_color_components}}, kByte);
+  check_read(read_rows(reader, rows.data_ptr<uint8_t>()));
+  return reader.info.out_color_space == JCS_CMYK ? rgb_of_cmyk(rows) : rows;
 }
 
 }  // namespace gradus::data::detail

@@ -1,7 +1,8 @@
 // PNG, by libpng.
-#include <png.h>
-
+#include <csetjmp>
 #include <cstring>
+
+#include <png.h>
 
 #include "gradus/data/readers/image.h"
 #include "gradus/tensor/factories.h"
@@ -10,17 +11,69 @@ namespace gradus::data::detail {
 
 namespace {
 
-// libpng's simple interface, which returns instead of jumping over destructors.
-struct PngImage {
-  PngImage() {
-    std::memset(&png, 0, sizeof png);
-    png.version = PNG_IMAGE_VERSION;
+// libpng reports an error by a function that must not return. The jump crosses frames of libpng and
+// of this file, which hold nothing with a destructor.
+struct PngReader {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  const uint8_t* bytes = nullptr;
+  size_t left = 0;
+  std::jmp_buf jump;
+  char message[128] = "";
+
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+
+  [[noreturn]] static void fail_read(png_structp png, png_const_charp reason) {
+    auto* const reader = static_cast<PngReader*>(png_get_error_ptr(png));
+    std::strncpy(reader->message, reason, sizeof reader->message - 1);
+    std::longjmp(reader->jump, 1);
   }
-  ~PngImage() { png_image_free(&png); }
-  PngImage(const PngImage&) = delete;
-  PngImage& operator=(const PngImage&) = delete;
-  png_image png;
+  // libpng warns of chunks that do not change the pixels, such as a profile.
+  static void pass_over(png_structp, png_const_charp) {}
+  static void take(png_structp png, png_bytep to, size_t count) {
+    auto* const reader = static_cast<PngReader*>(png_get_io_ptr(png));
+    if (count > reader->left) png_error(png, "it ends early");
+    std::memcpy(to, reader->bytes, count);
+    reader->bytes += count;
+    reader->left -= count;
+  }
 };
+
+// False: reader.message says why. The pixels are those of the file, as Pillow gives them: gamma and
+// profiles change nothing, and of 16 bits the upper 8 count.
+bool begin_png(PngReader& reader) {
+  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, PngReader::fail_read,
+                                      PngReader::pass_over);
+  if (reader.png != nullptr) reader.info = png_create_info_struct(reader.png);
+  if (reader.info == nullptr) {
+    std::strcpy(reader.message, "libpng has no memory, or is another version");
+    return false;
+  }
+  if (setjmp(reader.jump) != 0) return false;
+  png_set_benign_errors(reader.png, 1);
+  png_set_read_fn(reader.png, &reader, PngReader::take);
+  png_read_info(reader.png, reader.info);
+  png_set_expand(reader.png);  // palettes to colors, few bits to 8, a transparent color to alpha
+  png_set_strip_16(reader.png);
+  return true;
+}
+
+// Called when the size has been checked: here libpng takes memory for a row.
+bool begin_pixels(PngReader& reader, int& passes) {
+  if (setjmp(reader.jump) != 0) return false;
+  passes = png_set_interlace_handling(reader.png);
+  png_read_update_info(reader.png, reader.info);
+  return true;
+}
+
+bool read_pixels(PngReader& reader, int passes, uint8_t* rows) {
+  if (setjmp(reader.jump) != 0) return false;
+  const size_t height = png_get_image_height(reader.png, reader.info),
+               stride = png_get_rowbytes(reader.png, reader.info);
+  for (int pass = 0; pass < passes; ++pass)
+    for (size_t y = 0; y < height; ++y) png_read_row(reader.png, rows + y * stride, nullptr);
+  return true;
+}
 
 // Whether the file has all of its chunks: libpng reads no further than to the last pixel.
 bool is_whole(ArrayRef<uint8_t> file) {
@@ -40,19 +93,22 @@ bool is_whole(ArrayRef<uint8_t> file) {
 
 Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name) {
   check(is_whole(file), name, ": the PNG file ends early; copy it again");
-  PngImage image;
-  check(png_image_begin_read_from_memory(&image.png, file.data(), file.size()) != 0, name,
-        ": the PNG file is damaged: ", std::string_view(image.png.message), "; copy it again");
-  const auto width = static_cast<int64_t>(image.png.width),
-             height = static_cast<int64_t>(image.png.height);
+  PngReader reader;
+  reader.bytes = file.data();
+  reader.left = file.size();
+  const auto check_read = [&](bool was_read) {
+    check(was_read, name, ": the PNG file is damaged: ", std::string_view(reader.message),
+          "; copy it again");
+  };
+  check_read(begin_png(reader));
+  const auto width = static_cast<int64_t>(png_get_image_width(reader.png, reader.info)),
+             height = static_cast<int64_t>(png_get_image_height(reader.png, reader.info));
   check_pixels(name, width, height, file.size());
-  image.png.format &=
-      PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;  // 8 bits a channel, no palette
-  image.png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  const Tensor rows = empty(
-      {height, width, static_cast<int64_t>(PNG_IMAGE_PIXEL_CHANNELS(image.png.format))}, kByte);
-  check(png_image_finish_read(&image.png, nullptr, rows.data_ptr(), 0, nullptr) != 0, name,
-        ": the PNG file is damaged: ", std::string_view(image.png.message), "; copy it again");
+  int passes = 0;
+  check_read(begin_pixels(reader, passes));
+  const auto channels = static_cast<int64_t>(png_get_channels(reader.png, reader.info));
+  const Tensor rows = empty({height, width, channels}, kByte);
+  check_read(read_pixels(reader, passes, rows.data_ptr<uint8_t>()));
   return rows;
 }
 
