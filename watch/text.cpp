@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "gradus/tensor/base/utf8.h"
+
 namespace gradus::watch::detail {
 
 std::string format(const char* pattern, ...) {
@@ -43,7 +45,7 @@ std::string with_commas(int64_t number) {
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     if (c == '"' || c == '\\') out += '\\';
     if (static_cast<unsigned char>(c) < ' ')
       out += format("\\u%04x", static_cast<unsigned>(c));

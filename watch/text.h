@@ -15,7 +15,7 @@ std::string with_unit(double value, const char* unit);
 std::string clock_time(double seconds);
 // 1234567 as "1,234,567".
 std::string with_commas(int64_t number);
-// A text in quotes, as JSON has it.
+// A text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
 
 }  // namespace gradus::watch::detail

@@ -6,28 +6,18 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/data/datasets/byte_reader.h"
+#include "gradus/tensor/base/utf8.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data {
 
 namespace {
 
-// The bytes that the first one of a character says it has; 0: none begins so.
-size_t length_of(uint8_t first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return 2;
-  if (first >= 0xe0 && first < 0xf0) return 3;
-  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
-
 template <class F>
 void for_each_character(const char* op, std::string_view text, const F& f) {
   for (size_t at = 0; at < text.size();) {
-    const size_t length = length_of(static_cast<uint8_t>(text[at]));
-    bool is_whole = length > 0 && length <= text.size() - at;
-    for (size_t i = 1; is_whole && i < length; ++i)
-      is_whole = (static_cast<uint8_t>(text[at + i]) & 0xc0) == 0x80;
-    check(is_whole, op, ": byte ", at,
+    const size_t length = utf8_length(text.substr(at));
+    check(length > 0, op, ": byte ", at,
           " of the text begins no character of UTF-8; convert it, as by iconv -t UTF-8");
     f(text.substr(at, length));
     at += length;

@@ -149,6 +149,23 @@ TEST(TensorBoard, DoesNotShowWhatARunDoesAgain) {
   EXPECT_EQ(text, "run .\nscalar x 0 0.0\nscalar x 1 1.0\nscalar x 2 2.0\nscalar x 3 30.0\n");
 }
 
+TEST(SummaryWriter, HidesWhatEveryRunDoesAgain) {
+  const TemporaryFolder folder;
+  SummaryWriter writer(folder.path(), "", /*purge_step=*/3);
+  writer.add_scalars("both", {{"a", 1}, {"b", 2}}, 3);
+  // The event of a start, with its step: what TensorBoard takes as the sign.
+  const std::string sign = Message().integer(2, 3).message(7, Message().integer(1, 1)).bytes();
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_NE(bytes.find(sign), std::string::npos) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 3);
+}
+
 TEST(TensorBoard, DrawsTheGraph) {
   const TemporaryFolder folder;
   nn::Sequential model(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gradus/tensor/base/utf8.h"
 #include "gradus/watch/log_file.h"
 #include "gradus/watch/text.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     const auto code = static_cast<unsigned char>(c);
     if (code < ' ') continue;  // XML has no such characters
     out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);

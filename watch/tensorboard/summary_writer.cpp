@@ -50,14 +50,15 @@ Message image_message(const Tensor& image, const char* op, const std::string& da
       .integer(1, pixels.height)
       .integer(2, pixels.width)
       .integer(3, pixels.channels)
-      .text(4, detail::encode_png(op, pixels));
+      .data(4, detail::encode_png(op, pixels));
 }
 
 }  // namespace
 
 SummaryWriter::SummaryWriter(const std::string& log_dir, const std::string& comment,
                              std::optional<int64_t> purge_step, const std::string& filename_suffix)
-    : log_dir_(log_dir.empty() ? "runs/" + name_of_now() + comment : log_dir) {
+    : log_dir_(log_dir.empty() ? "runs/" + name_of_now() + comment : log_dir),
+      purge_step_(purge_step) {
   constexpr const char* kOp = "SummaryWriter";
   static std::atomic<int> count = 0;  // files of one process and second have names of their own
   detail::make_folder(kOp, log_dir_);
@@ -84,14 +85,14 @@ void SummaryWriter::write(const std::string& event) {
 }
 
 void SummaryWriter::write_graph(const std::string& graph) {
-  write(Message().number(1, seconds_since_1970()).text(4, graph).bytes());
+  write(Message().number(1, seconds_since_1970()).data(4, graph).bytes());
 }
 
 void SummaryWriter::add_value(const std::string& value, int64_t global_step) {
   write(Message()
             .number(1, seconds_since_1970())
             .integer(2, global_step)
-            .message(5, Message().text(1, value))
+            .message(5, Message().data(1, value))
             .bytes());
 }
 
@@ -114,7 +115,8 @@ void SummaryWriter::add_scalars(const std::string& main_tag,
     {
       const std::lock_guard lock(mutex_);
       auto& slot = runs_[run];
-      if (slot == nullptr) slot = std::make_unique<SummaryWriter>(log_dir_ + "/" + run);
+      if (slot == nullptr)
+        slot = std::make_unique<SummaryWriter>(log_dir_ + "/" + run, "", purge_step_);
       writer = slot.get();
     }
     writer->add_scalar(main_tag, value, global_step);

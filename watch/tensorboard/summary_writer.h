@@ -26,7 +26,7 @@ class SummaryWriter {
  public:
   // log_dir: made where it is missing; unless given it is "runs/" and the time, the name of the
   // machine and `comment`. purge_step: events of earlier files from this step on are not shown, as
-  // for a run that is resumed. filename_suffix: ends the file's name.
+  // for a run that is resumed; nor are those of add_scalars. filename_suffix: ends the file's name.
   // Errors: Error where the folder or the file cannot be made.
   explicit SummaryWriter(const std::string& log_dir = "", const std::string& comment = "",
                          std::optional<int64_t> purge_step = std::nullopt,
@@ -84,6 +84,7 @@ class SummaryWriter {
   void add_value(const std::string& value, int64_t global_step);
 
   std::string log_dir_, path_;
+  std::optional<int64_t> purge_step_;
   std::mutex mutex_;
   std::optional<detail::LogFile> file_;
   std::map<std::string, std::unique_ptr<SummaryWriter>> runs_;  // of add_scalars

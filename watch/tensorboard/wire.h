@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gradus/tensor/base/utf8.h"
+
 namespace gradus::watch::detail {
 
 // A message as its bytes. Fields stand in the order of the calls.
@@ -29,13 +31,15 @@ class Message {
     fixed(std::bit_cast<uint32_t>(value), 4);
     return *this;
   }
-  Message& text(int field, std::string_view value) {
+  // A text is UTF-8: other bytes become U+FFFD.
+  Message& text(int field, std::string_view value) { return data(field, valid_utf8(value)); }
+  Message& data(int field, std::string_view bytes) {
     key(field, 2);
-    varint(value.size());
-    bytes_ += value;
+    varint(bytes.size());
+    bytes_ += bytes;
     return *this;
   }
-  Message& message(int field, const Message& value) { return text(field, value.bytes_); }
+  Message& message(int field, const Message& value) { return data(field, value.bytes_); }
   // Repeated doubles, packed.
   Message& numbers(int field, const std::vector<double>& values) {
     key(field, 2);
