@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/watch/log_file.h"
 #include "gradus/watch/log_value.h"
 
@@ -20,7 +22,7 @@ namespace gradus::watch {
 class CSVLogger {
  public:
   // Makes the folder where it is missing. append: goes on in a file that is there, behind its last
-  // whole row; else such a file is replaced.
+  // whole row and with its ends of lines; else such a file is replaced.
   // Errors: Error that names the path and the system's reason.
   explicit CSVLogger(const std::string& path, bool append = false);
 
@@ -30,9 +32,21 @@ class CSVLogger {
   void log(const LogRow& row);
   const std::string& path() const { return path_; }
 
+  // The number of rows, for a checkpoint: a training that goes on from an older checkpoint writes
+  // no row twice. The rows behind those of the state go with the next log().
+  OrderedDict<std::string, Tensor> state_dict() const;
+  // Errors: ValueError for a file with fewer rows, and for the state of another object; nothing
+  // changes then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state);
+
  private:
-  std::string path_;
+  void read_rows(std::string_view text);
+  void cut();
+
+  std::string path_, line_end_ = "\n";
   std::vector<std::string> columns_;
+  std::vector<uint64_t> ends_;  // where each row ends in the file, the names of the columns first
+  size_t kept_ = 0;             // of these rows, those that stay
   std::optional<detail::LogFile> file_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "gradus/cuda/device_status.h"
 #include "gradus/tensor/base/socket.h"
 #include "gradus/watch/dashboard/history.h"
 #include "gradus/watch/dashboard/http.h"
@@ -66,10 +67,54 @@ TEST(Dashboard, ServesItsPageAndFigures) {
                   "\"series\":{\"loss/test\":[[1,null],[2,2]],\"loss/train\":[[3,0.5],[4,0.25]]},"
                   "\"texts\":{\"device\":\"cpu\\u000a\"}");
   if (cuda::is_available()) {
-    expect_contains(figures, "\"gpus\":[{\"device\":0,\"name\":");
+    expect_contains(figures, cuda::device_status(0).simulated
+                                 ? "\"gpus\":["
+                                 : "\"gpus\":[{\"device\":0,\"name\":");
   } else {
     expect_contains(figures, "\"gpus\":[],\"no_gpu\":\"");
   }
+}
+
+TEST(Dashboard, TakesNamesOfAnyBytes) {
+  Dashboard dashboard(0, "ti\xfftle");
+  dashboard.log({{"na\xffme", 1}, {"te\xffxt", "va\xfflue"}});
+  const std::string figures = get(dashboard.port(), "/figures.json");
+  EXPECT_EQ(figures.find('\xff'), std::string::npos);
+  for (const char* const text : {"ti\ufffdtle", "na\ufffdme", "te\ufffdxt", "va\ufffdlue"})
+    expect_contains(figures, text);
+}
+
+TEST(Dashboard, ShowsItsCurvesAfterAResume) {
+  Dashboard first(0);
+  for (int step = 0; step < 3000; ++step) first.add_scalar("loss", 1.0 / (1 + step), step);
+  first.log({{"accuracy", 0.5}, {"net", "LeNet"}});
+  Dashboard second(0);
+  second.add_scalar("other", 1);
+  second.load_state_dict(first.state_dict());
+  const auto series_of = [](const Dashboard& dashboard) {
+    const std::string figures = get(dashboard.port(), "/figures.json");
+    return figures.substr(figures.find("\"series\""),
+                          figures.find("\"gpus\"") - figures.find("\"series\""));
+  };
+  EXPECT_EQ(series_of(second), series_of(first));
+  const auto state = second.state_dict();
+  second.log({{"accuracy", 0.75}});  // rows are counted on
+  EXPECT_EQ(second.state_dict()["curve.accuracy"][1][0].item<double>(), 2);
+  auto wrong = first.state_dict();
+  wrong.insert("curve.x", ones({2, 3}));
+  expect_error<ValueError>([&] { second.load_state_dict(wrong); },
+                           "Dashboard: load_state_dict: curve.x is float32 of shape [2, 3]");
+  EXPECT_EQ(second.state_dict()["curve.accuracy"].size(0), 2);
+}
+
+TEST(Dashboard, ShowsSimulatedGpusThatAreUsed) {
+  if (!cuda::is_available() || !cuda::device_status(0).simulated)
+    GTEST_SKIP() << "no simulated GPU";
+  const Dashboard idle(0);
+  expect_contains(get(idle.port(), "/figures.json"), "\"gpus\":[],");
+  const Tensor used = ones({1 << 20}, kCUDA);
+  const Dashboard busy(0);
+  expect_contains(get(busy.port(), "/figures.json"), "\"gpus\":[{\"device\":0,\"name\":");
 }
 
 TEST(Dashboard, NamesTheRemedyOfAPort) {

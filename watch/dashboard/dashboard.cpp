@@ -55,12 +55,18 @@ std::string json_gpu(const cuda::DeviceStatus& gpu) {
          ",\"temperature\":" + json_optional(gpu.temperature) + '}';
 }
 
-// All GPUs, or why there is nothing to say of them.
+// A GPU that is simulated is of interest to a training that runs on it.
+bool is_shown(const cuda::DeviceStatus& gpu) {
+  return !gpu.simulated || gpu.free_memory < gpu.total_memory;
+}
+
+// The GPUs, or why there is nothing to say of them.
 std::string json_gpus() {
   std::string out, reason = cuda::is_available() ? "" : cuda::why_unavailable();
   try {
     for (int i = 0; reason.empty() && i < static_cast<int>(cuda::device_count()); ++i)
-      out += (i > 0 ? "," : "") + json_gpu(cuda::device_status(i));
+      if (const auto gpu = cuda::device_status(i); is_shown(gpu))
+        out += (out.empty() ? "" : ",") + json_gpu(gpu);
   } catch (const Error& error) {
     reason = error.what();
   }
@@ -126,6 +132,14 @@ void Dashboard::add_scalar(const std::string& tag, const Tensor& value, int64_t 
 
 void Dashboard::log(const LogRow& row, std::optional<int64_t> global_step) {
   server_->history.add("Dashboard.log", row, global_step);
+}
+
+OrderedDict<std::string, Tensor> Dashboard::state_dict() const {
+  return server_->history.state_dict();
+}
+
+void Dashboard::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
+  server_->history.load_state_dict(state);
 }
 
 int Dashboard::port() const { return server_->http.port(); }

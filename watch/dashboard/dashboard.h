@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/watch/log_value.h"
 
 namespace gradus::watch {
@@ -42,6 +43,11 @@ class Dashboard {
   // Each number is a point, each text stands below the title. global_step: without it rows are
   // counted, from 1. Errors: as add_scalar; nothing of the row is shown then.
   void log(const LogRow& row, std::optional<int64_t> global_step = std::nullopt);
+
+  // The curves and the texts, for a checkpoint: after a resume the page shows the curves from their
+  // beginning. Errors: ValueError for the state of another object; nothing changes then.
+  OrderedDict<std::string, Tensor> state_dict() const;
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state);
 
   int port() const;
   // "http://127.0.0.1:6007/"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/watch/log_value.h"
 
 namespace gradus::watch::detail {
@@ -20,7 +21,7 @@ struct Point {
 class Series {
  public:
   void add(Point point);
-  // The points that are kept, and the last one.
+  // The points that are kept, and the last one. REQUIRES: there is one.
   std::vector<Point> points() const;
 
  private:
@@ -41,6 +42,10 @@ class History {
   void add(const char* op, const LogRow& row, std::optional<int64_t> step);
   // The lock is held for a copy, and not while anything is written or sent.
   Curves copy() const;
+  // The points of the curves, the texts and the number of rows, for a checkpoint.
+  OrderedDict<std::string, Tensor> state_dict() const;
+  // Errors: ValueError for what state_dict() does not return; nothing changes then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state);
 
  private:
   mutable std::mutex mutex_;
