@@ -209,10 +209,22 @@ void InputArchive::load_all(const std::string& kind, const std::function<void()>
     load();
     loading_.reset();
     if (loading->misfits.empty()) return;
+    bool any_fits = false;
     for (const auto& item : contents_->tensors)
-      if (item.key().starts_with(prefix_) && !loading->read.contains(item.key()))
+      if (loading->read.contains(item.key()))
+        any_fits = true;
+      else if (item.key().starts_with(prefix_))
         loading->misfits += "\n  " + printable(item.key()) + " is unknown";
+    const Metadata& metadata = contents_->metadata;
+    const auto format = metadata.find("format"), other = metadata.find("class");
+    check(format == metadata.end() || format->second != kCheckpointFormat, "load: ", source_,
+          " is a checkpoint and not a ", kind,
+          "; nothing was loaded; read it by serialize::load_checkpoint");
+    check(other == metadata.end(), "load: ", source_, " is the state of an optimizer and not a ",
+          kind, "; nothing was loaded; load it into a ",
+          other == metadata.end() ? "" : printable(other->second));
     fail("load: ", source_, " does not fit the ", kind,
+         any_fits ? "" : ": no name of it is one of the module's",
          "; nothing was loaded; give a file that was saved from one like it",
          printable_lines(loading->misfits));
   } catch (...) {

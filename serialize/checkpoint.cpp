@@ -1,6 +1,7 @@
 // save_checkpoint and load_checkpoint.
 #include "gradus/serialize/checkpoint.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <typeinfo>
@@ -14,7 +15,7 @@
 namespace gradus::serialize {
 namespace {
 
-constexpr char kFormat[] = "gradus.checkpoint", kVersion[] = "1", kUser[] = "user.";
+constexpr char kVersion[] = "1", kUser[] = "user.";
 constexpr char kSave[] = "save_checkpoint", kLoad[] = "load_checkpoint";
 
 // The module's names of the optimizer's parameters.
@@ -54,7 +55,7 @@ bool is_generator(std::string_view name) {
 void save(const std::string& operation, const std::string& path, const nn::Module& module,
           const optim::Optimizer* optimizer, const OutputArchive& loader, const Checkpoint& rest) {
   NamedTensors tensors;
-  Metadata metadata = {{"format", kFormat},
+  Metadata metadata = {{"format", std::string(kCheckpointFormat)},
                        {"version", kVersion},
                        {"step", std::to_string(rest.step)},
                        {"epoch", std::to_string(rest.epoch)}};
@@ -79,8 +80,8 @@ struct Parts {
   Parts(SafetensorsContents contents, const std::string& name) {
     const auto format = contents.metadata.find("format"),
                version = contents.metadata.find("version");
-    check(format != contents.metadata.end() && format->second == kFormat, name,
-          ": the metadata do not say format = ", kFormat,
+    check(format != contents.metadata.end() && format->second == kCheckpointFormat, name,
+          ": the metadata do not say format = ", kCheckpointFormat,
           "; this is not a checkpoint, give one that save_checkpoint wrote");
     check(version != contents.metadata.end() && version->second == kVersion, name,
           ": the metadata do not say version = ", kVersion,
@@ -124,8 +125,15 @@ struct Parts {
   std::string misfits;
 };
 
-std::string under(const char* title, const std::string& lines) {
-  return lines.empty() ? "" : std::string("\n").append(title) + ":" + lines;
+// The parts that do not fit, each with its title and its first lines.
+std::string titled(std::initializer_list<std::pair<const char*, std::string>> parts) {
+  const auto wrong = static_cast<size_t>(std::count_if(
+      parts.begin(), parts.end(), [](const auto& part) { return !part.second.empty(); }));
+  std::string out;
+  for (const auto& [title, lines] : parts)
+    if (!lines.empty())
+      out += std::string("\n").append(title) + ":" + printable_lines(lines, kMostLines / wrong);
+  return out;
 }
 
 std::string check_optimizer(const Parts& parts, const optim::Optimizer& optimizer,
@@ -151,20 +159,22 @@ std::string check_generators(const Parts& parts) {
   return out;
 }
 
-Checkpoint load(const std::string& operation, const std::string& path, nn::Module& module,
-                optim::Optimizer* optimizer, const detail::RestReaders& readers, bool rng) {
+Checkpoint load(const std::string& operation, const std::string& path, SafetensorsContents contents,
+                nn::Module& module, optim::Optimizer* optimizer, const detail::RestReaders& readers,
+                bool rng) {
   const std::string name = operation + ": " + path;
-  Parts parts(detail::load_file(operation, path), name);
+  Parts parts(std::move(contents), name);
   const nn::StateDict state = module.state_dict();
   const auto names =
       optimizer != nullptr ? names_of(operation, module, *optimizer) : std::vector<std::string>();
-  std::string wrong = under("file", parts.misfits) +
-                      under("model", nn::misfits(state, parts.model, true, false)) +
-                      under("rng", check_generators(parts));
-  if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
+  const std::string wrong = titled(
+      {{"file", parts.misfits},
+       {"model", nn::misfits(state, parts.model, true, false)},
+       {"rng", check_generators(parts)},
+       {"optimizer", optimizer == nullptr ? "" : check_optimizer(parts, *optimizer, names)}});
   check(wrong.empty(), name,
         " does not fit; nothing was loaded; give the module and the optimizer that were saved",
-        printable_lines(wrong));
+        wrong);
   if (readers.loader) {
     check(
         !parts.loader.is_empty(), name,
@@ -194,10 +204,10 @@ void save_checkpoint(const std::string& path, const nn::Module& module, const Ch
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng) {
-  return load(kLoad, path, module, &optimizer, {}, rng);
+  return load(kLoad, path, detail::load_file(kLoad, path), module, &optimizer, {}, rng);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng) {
-  return load(kLoad, path, module, nullptr, {}, rng);
+  return load(kLoad, path, detail::load_file(kLoad, path), module, nullptr, {}, rng);
 }
 void detail::save_checkpoint(const std::string& operation, const std::string& path,
                              const nn::Module& module, const optim::Optimizer& optimizer,
@@ -205,9 +215,10 @@ void detail::save_checkpoint(const std::string& operation, const std::string& pa
   save(operation, path, module, &optimizer, loader, rest);
 }
 Checkpoint detail::load_checkpoint(const std::string& operation, const std::string& path,
-                                   nn::Module& module, optim::Optimizer& optimizer,
-                                   const RestReaders& readers, bool rng) {
-  return load(operation, path, module, &optimizer, readers, rng);
+                                   SafetensorsContents contents, nn::Module& module,
+                                   optim::Optimizer& optimizer, const RestReaders& readers,
+                                   bool rng) {
+  return load(operation, path, std::move(contents), module, &optimizer, readers, rng);
 }
 InputArchive detail::archive_of(const NamedTensors& tensors) {
   OutputArchive out;

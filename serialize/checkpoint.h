@@ -62,8 +62,8 @@ struct RestReaders {
   std::function<void(const NamedTensors&)> state;
 };
 Checkpoint load_checkpoint(const std::string& operation, const std::string& path,
-                           nn::Module& module, optim::Optimizer& optimizer,
-                           const RestReaders& readers, bool rng);
+                           SafetensorsContents contents, nn::Module& module,
+                           optim::Optimizer& optimizer, const RestReaders& readers, bool rng);
 // An archive that was read, with these tensors.
 InputArchive archive_of(const NamedTensors& tensors);
 }  // namespace detail
@@ -81,7 +81,8 @@ void save_checkpoint(const std::string& path, const nn::Module& module,
 template <detail::Loader Loader>
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            Loader& loader, bool rng = true) {
-  return detail::load_checkpoint("load_checkpoint", path, module, optimizer,
+  constexpr const char* kOp = "load_checkpoint";
+  return detail::load_checkpoint(kOp, path, detail::load_file(kOp, path), module, optimizer,
                                  {[&](InputArchive& archive) { loader.load(archive); }, nullptr},
                                  rng);
 }

@@ -7,12 +7,15 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/base/rethrow.h"
+#include "gradus/tensor/base/warning.h"
 
 namespace gradus::serialize {
 
 namespace {
+constexpr const char* kNoneIsWhole =
+    "; no checkpoint of the folder is whole, train from the beginning";
 constexpr std::string_view kCheckpointName = "checkpoint-", kCheckpointEnd = ".safetensors";
-}
+}  // namespace
 
 Checkpoints::Checkpoints(std::string folder, nn::Module& module, optim::Optimizer& optimizer,
                          int64_t keep)
@@ -70,6 +73,9 @@ void Checkpoints::save(int64_t step) {
   detail::save_checkpoint("Checkpoints::save", path(step), module_, optimizer_, {}, rest);
 
   std::error_code ignored;
+  std::erase(damaged_, step);
+  for (const int64_t other : std::exchange(damaged_, {}))
+    std::filesystem::remove(path(other), ignored);
   std::vector<int64_t> others = steps();
   std::erase(others, step);
   const size_t kept = goes_on_ ? static_cast<size_t>(keep_) - 1 : 0;
@@ -79,16 +85,35 @@ void Checkpoints::save(int64_t step) {
 }
 
 int64_t Checkpoints::load() {
-  const std::string newest = latest();
-  if (newest.empty()) return 0;
-  const detail::RestReaders readers{nullptr, [&](const NamedTensors& state) { load_parts(state); }};
+  constexpr const char* kOp = "Checkpoints::load";
+  const std::vector<int64_t> all = steps();
+  std::vector<int64_t> damaged;
+  std::string reasons;
+  std::optional<SafetensorsContents> contents;
+  std::string file;
+  for (auto step = all.rbegin(); step != all.rend() && !contents; ++step) {
+    file = path(*step);
+    try {
+      contents = detail::load_file(kOp, file);
+    } catch (const ValueError& error) {
+      if (all.size() == damaged.size() + 1) fail(reasons, error.msg(), kNoneIsWhole);
+      damaged.push_back(*step);
+      reasons += error.msg() + "\n";
+    }
+  }
+  if (!contents) return 0;
+  if (!damaged.empty()) warn(reasons + "The training goes on from the older " + file);
+  const detail::RestReaders readers{nullptr,
+                                    [&](const NamedTensors& state) { load_parts(file, state); }};
   const int64_t step =
-      detail::load_checkpoint("Checkpoints::load", newest, module_, optimizer_, readers, true).step;
+      detail::load_checkpoint(kOp, file, std::move(*contents), module_, optimizer_, readers, true)
+          .step;
+  damaged_ = std::move(damaged);
   goes_on_ = true;
   return step;
 }
 
-void Checkpoints::load_parts(const NamedTensors& state) const {
+void Checkpoints::load_parts(const std::string& file, const NamedTensors& state) const {
   std::vector<NamedTensors> of_parts(parts_.size());
   std::string unknown;
   for (const auto& item : state) {
@@ -102,7 +127,7 @@ void Checkpoints::load_parts(const NamedTensors& state) const {
       of_parts[static_cast<size_t>(part - parts_.begin())].insert(item.key().substr(dot + 1),
                                                                   item.value());
   }
-  check(unknown.empty(), "Checkpoints::load: ", latest(),
+  check(unknown.empty(), "Checkpoints::load: ", file,
         " does not fit; nothing was loaded; add() the objects that it was saved with. It has these "
         "states of others:",
         unknown);
@@ -114,7 +139,7 @@ void Checkpoints::load_parts(const NamedTensors& state) const {
     for (; done < parts_.size(); ++done) {
       for (const auto& item : parts_[done].state())
         before[done].insert(item.key(), item.value().clone());
-      named("Checkpoints::load: " + latest() + ": " + parts_[done].name,
+      named("Checkpoints::load: " + file + ": " + parts_[done].name,
             [&] { parts_[done].load(of_parts[done]); });
     }
   } catch (...) {

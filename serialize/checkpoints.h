@@ -56,9 +56,10 @@ class Checkpoints {
   // removes those of an earlier training, unless load() went on from them. Errors: as
   // save_checkpoint; the files are as before then.
   void save(int64_t step);
-  // Goes on from the newest file. Returns its step; 0 where there is none, and nothing changes.
-  // Errors: as load_checkpoint; also ValueError that lists what belongs to no object. Nothing is
-  // changed then.
+  // Goes on from the newest file that is whole. A newer one that is truncated or damaged is left
+  // out with a warning that names it, and goes with the next save(). Returns the step; 0 where
+  // there is no file, and nothing changes. Errors: as load_checkpoint, where no file is whole those
+  // of the newest; also ValueError that lists what belongs to no object. Nothing is changed then.
   int64_t load();
   // The path of the newest file; empty where there is none.
   std::string latest() const;
@@ -74,14 +75,15 @@ class Checkpoints {
   std::string path(int64_t step) const;
   // The steps of the files, in rising order.
   std::vector<int64_t> steps() const;
-  void load_parts(const NamedTensors& state) const;
+  void load_parts(const std::string& file, const NamedTensors& state) const;
 
   std::string folder_;
   nn::Module& module_;
   optim::Optimizer& optimizer_;
   int64_t keep_;
   std::vector<Part> parts_;
-  bool goes_on_ = false;  // the files in the folder are those of this training
+  bool goes_on_ = false;          // the files in the folder are those of this training
+  std::vector<int64_t> damaged_;  // steps of files that load() left out
 };
 
 }  // namespace gradus::serialize

@@ -249,9 +249,13 @@ std::string printable(std::string_view name) {
          (name.size() > kLongest ? "..." : "");
 }
 
-std::string printable_lines(std::string lines) {
-  constexpr size_t kLongest = 8000;
-  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
+std::string printable_lines(std::string lines, size_t most) {
+  const auto count = static_cast<size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  if (count > most) {
+    size_t end = 0;
+    for (size_t i = 1; i < most; ++i) end = lines.find('\n', end + 1);
+    lines = lines.substr(0, end) + "\n  ... and " + std::to_string(count - most + 1) + " more";
+  }
   for (char& c : lines)
     if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
   return lines;

@@ -13,6 +13,9 @@
 
 namespace gradus::serialize {
 
+// The metadata of a checkpoint say this under "format" (serialize/checkpoint.h).
+constexpr std::string_view kCheckpointFormat = "gradus.checkpoint";
+
 // Free text that belongs to a file, by name.
 using Metadata = std::map<std::string, std::string>;
 
@@ -47,7 +50,9 @@ SafetensorsHeader parse_header(std::string_view json, uint64_t data_bytes, std::
 
 // A name out of a file, fit for a message: quoted, escaped and not too long.
 std::string printable(std::string_view name);
-// Lines with such names: without control characters, and cut where they would fill a terminal.
-std::string printable_lines(std::string lines);
+// Lines with such names, each behind a line feed: without control characters. The last of `most`
+// lines says how many more there are.
+constexpr size_t kMostLines = 7;
+std::string printable_lines(std::string lines, size_t most = kMostLines);
 
 }  // namespace gradus::serialize

@@ -1,6 +1,7 @@
 // save and load of modules and optimizers.
 #include "gradus/serialize/save.h"
 
+#include <algorithm>
 #include <typeinfo>
 
 #include "gradus/autograd/engine/node.h"
@@ -45,7 +46,15 @@ void Optimizer::load(serialize::InputArchive& archive) {
   std::string kind, held;
   const std::string own = readable_name(typeid(*this));
   if (!archive.try_read("class", kind)) {
-    for (const std::string& key : archive.keys()) held += ' ' + serialize::printable(key);
+    std::string format;
+    check(!archive.try_read("format", format) || format != serialize::kCheckpointFormat,
+          "load: ", archive.source(), " is a checkpoint and not the state of a ", own,
+          "; read it by serialize::load_checkpoint");
+    constexpr size_t kMostKeys = 10;
+    const auto keys = archive.keys();
+    for (size_t i = 0; i < std::min(keys.size(), kMostKeys); ++i)
+      held += ' ' + serialize::printable(keys[i]);
+    if (keys.size() > kMostKeys) held += " ...";
     fail("load: ", archive.source(), " holds no state of an optimizer, but",
          held.empty() ? " nothing" : held, "; give a file that was saved from a ", own);
   }

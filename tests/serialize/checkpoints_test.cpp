@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gradus/tensor/base/warning.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
 
@@ -137,6 +138,68 @@ TEST(Checkpoints, ThatDoNotFitChangeNothing) {
   expect_error<ValueError>([&] { other.checkpoints.load(); }, "no");
   EXPECT_EQ(other.history.column("loss"), (std::vector<double>{7}));
   EXPECT_TRUE(other.net->parameters()[0].equal(weight));
+}
+
+struct WarningsSeen : WarningHandler {
+  WarningsSeen() { Warning::set_warning_handler(this); }
+  ~WarningsSeen() override { Warning::set_warning_handler(nullptr); }
+  void process(const SourceLocation&, const std::string& message, bool) override {
+    texts.push_back(message);
+  }
+  std::vector<std::string> texts;
+};
+
+TEST(Checkpoints, GoOnFromTheNewestWholeFile) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const auto file = [&](int step) {
+    return run + "/checkpoint-" + std::to_string(step) + ".safetensors";
+  };
+  manual_seed(1);
+  WholeTraining whole(run);
+  whole.train(0, 5);
+  const std::string newest = bytes_of(file(5)), third = bytes_of(file(3));
+  const auto damage = [&](int step, size_t length) {
+    std::filesystem::resize_file(file(step), length);
+  };
+  WarningsSeen seen;
+  for (const size_t length :
+       {size_t{0}, size_t{4}, size_t{100}, newest.size() / 2, newest.size() - 1}) {
+    std::ofstream(file(5), std::ios::binary) << newest;
+    damage(5, length);
+    seen.texts.clear();
+    WholeTraining resumed(run);
+    EXPECT_EQ(resumed.checkpoints.load(), 4) << length;
+    ASSERT_EQ(seen.texts.size(), 1U);
+    EXPECT_NE(seen.texts[0].find("Checkpoints::load: " + file(5)), std::string::npos)
+        << seen.texts[0];
+    EXPECT_NE(seen.texts[0].find("goes on from the older " + file(4)), std::string::npos);
+  }
+  // Two of them: the oldest is left. A file that is damaged does not count among those kept.
+  damage(4, 50);
+  manual_seed(99);
+  WholeTraining resumed(run);
+  EXPECT_EQ(resumed.checkpoints.load(), 3);
+  EXPECT_NE(seen.texts.back().find(file(4)), std::string::npos);
+  resumed.train(3, 4);
+  EXPECT_EQ(names_in(run),
+            (std::set<std::string>{"checkpoint-3.safetensors", "checkpoint-4.safetensors"}));
+  resumed.train(4, 5);
+  EXPECT_EQ(bytes_of(file(5)), newest);  // as if nothing had happened
+  // None is whole.
+  for (const int step : {3, 4, 5}) damage(step, 20);
+  WholeTraining last(run);
+  const Tensor weight = last.net->parameters()[0].detach().clone();
+  expect_error<ValueError>([&] { last.checkpoints.load(); },
+                           "no checkpoint of the folder is whole");
+  EXPECT_TRUE(last.net->parameters()[0].equal(weight));
+  // What is whole and does not fit is an error: an older file would not fit either.
+  std::ofstream(file(3), std::ios::binary) << third;
+  for (const int step : {4, 5}) std::filesystem::remove(file(step));
+  nn::Linear other(3, 4);
+  optim::Adam adam(other->parameters(), 0.1);
+  Checkpoints misfit(run, *other, adam);
+  expect_error<ValueError>([&] { misfit.load(); }, "does not fit; nothing was loaded");
 }
 
 TEST(Checkpoints, RefuseWrongArguments) {

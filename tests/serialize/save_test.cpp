@@ -112,6 +112,54 @@ TEST(Save, AModuleThatDoesNotFitIsNotChanged) {
   load(without, folder / "more");
 }
 
+TEST(Save, SaysTheLikelyCauseInTenLines) {
+  const TemporaryFolder folder;
+  const auto deep = [](int layers) {
+    nn::Sequential out;
+    for (int i = 0; i < layers; ++i) out->push_back(nn::Linear(2, 2));
+    return out;
+  };
+  nn::Sequential small = deep(2), large = deep(40);
+  optim::SGD of_small(small->parameters(), 0.1), of_large(large->parameters(), 0.1);
+  serialize::save_checkpoint(folder / "checkpoint", *large, of_large);
+  save(large, folder / "large");
+  save(of_large, folder / "optimizer");
+  save(ones({2}), folder / "tensor");
+  const auto message_of = [](const auto& f) -> std::string {
+    try {
+      f();
+      return "nothing was thrown";
+    } catch (const ValueError& error) {
+      EXPECT_LE(std::count(error.msg().begin(), error.msg().end(), '\n'), 9) << error.msg();
+      return error.msg();
+    }
+  };
+  const auto expect = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect(message_of([&] { load(small, folder / "checkpoint"); }),
+         "/checkpoint is a checkpoint and not a gradus::nn::Sequential; nothing was loaded; read it "
+         "by serialize::load_checkpoint");
+  expect(message_of([&] { load(of_small, folder / "checkpoint"); }),
+         "/checkpoint is a checkpoint and not the state of a gradus::optim::SGD");
+  expect(message_of([&] { load(small, folder / "optimizer"); }),
+         "/optimizer is the state of an optimizer and not a gradus::nn::Sequential");
+  expect(message_of([&] { load(large, folder / "tensor"); }),
+         ": no name of it is one of the module's; nothing was loaded; give a file that was saved "
+         "from one like it\n  \"0.weight\" is missing");
+  expect(message_of([&] { load(large, folder / "tensor"); }), "\n  ... and 75 more");
+  save(small, folder / "small");
+  expect(message_of([&] { load(large, folder / "small"); }), "\n  ... and 70 more");
+  expect(message_of([&] { load(of_large, folder / "large"); }),
+         "holds no state of an optimizer, but \"0\" \"1\"");
+  expect(message_of([&] { serialize::load_checkpoint(folder / "checkpoint", *small, of_small); }),
+         "model:\n  ");
+  expect(message_of([&] { serialize::load_checkpoint(folder / "checkpoint", *small, of_small); }),
+         "optimizer:\n  ");
+  expect(message_of([&] { serialize::load_checkpoint(folder / "large", *large, of_large); }),
+         "this is not a checkpoint, give one that save_checkpoint wrote");
+}
+
 TEST(Save, AFileOfAnotherKindSaysWhatItHolds) {
   const TemporaryFolder folder;
   Net net;
@@ -123,7 +171,8 @@ TEST(Save, AFileOfAnotherKindSaysWhatItHolds) {
                            "\"second\"; give a file that was saved from a gradus::optim::SGD");
   expect_error<ValueError>(
       [&] { load(net, folder / "sgd"); },
-      "/sgd does not fit the gradus::(anonymous namespace)::NetImpl; nothing was loaded");
+      "/sgd is the state of an optimizer and not a gradus::(anonymous namespace)::NetImpl; nothing "
+      "was loaded; load it into a \"gradus::optim::SGD\"");
   Tensor x;
   expect_error<ValueError>([&] { load(x, folder / "net"); },
                            "/net: there is no tensor \"0\"; keys() lists what there is");
