@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <iostream>
 
 #include "gradus/watch/text.h"
@@ -19,6 +21,17 @@ std::string rate_text(double rate, const std::string& unit) {
   if (!(rate > 0)) return "? " + unit + "/s";
   return rate >= 1 ? detail::format("%.3g %s/s", rate, unit.c_str())
                    : detail::format("%.3g s/%s", 1 / rate, unit.c_str());
+}
+
+// The bars whose line on the terminal is not ended.
+std::atomic<int> open_lines = 0;
+
+// The message of an exception that nobody catches begins on a line of its own.
+void end_lines_at_terminate() {
+  static const std::terminate_handler before = std::set_terminate([] {
+    if (open_lines.exchange(0) > 0) (void)!::write(STDERR_FILENO, "\n", 1);
+    before();
+  });
 }
 
 }  // namespace
@@ -82,6 +95,7 @@ void ProgressBar::close() {
   if (columns > 0 && !options_.leave()) return;
   draw(columns);
   if (columns > 0) *screen_.out << '\n' << std::flush;
+  note_line(false);
 }
 
 std::string ProgressBar::text(int columns) const {
@@ -120,7 +134,7 @@ std::string ProgressBar::text(int columns) const {
 void ProgressBar::draw(int columns) {
   if (columns > 0) {
     *screen_.out << '\r' << text(columns) << "\033[K" << std::flush;
-    drawn_ = true;
+    note_line(true);
   } else {
     *screen_.out << text(0) << '\n' << std::flush;
   }
@@ -129,7 +143,15 @@ void ProgressBar::draw(int columns) {
 void ProgressBar::clear() {
   if (!drawn_) return;
   *screen_.out << "\r\033[K" << std::flush;
-  drawn_ = false;
+  note_line(false);
+}
+
+void ProgressBar::note_line(bool is_drawn) {
+  if (drawn_ == is_drawn) return;
+  drawn_ = is_drawn;
+  if (screen_.out != &std::cerr) return;
+  end_lines_at_terminate();
+  open_lines += is_drawn ? 1 : -1;
 }
 
 }  // namespace gradus::watch

@@ -65,6 +65,7 @@ class ProgressBar {
   std::string text(int columns) const;
   void draw(int columns);
   void clear();
+  void note_line(bool is_drawn);
 
   int64_t total_, done_;
   ProgressBarOptions options_;

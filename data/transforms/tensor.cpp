@@ -2,6 +2,7 @@
 #include "gradus/data/transforms/tensor.h"
 
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/counted.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data::transforms::detail {
@@ -18,10 +19,13 @@ std::pair<Tensor, Tensor> moments(ArrayRef<double> mean, ArrayRef<double> stddev
 }
 
 Tensor normalized(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
+  check<TypeError>(input.is_floating_point(), "Normalize: the picture is ", input.scalar_type(),
+                   ", expected fractions from 0 to 1; use to(kFloat) / 255 first");
   const int64_t numbers = mean.numel();
   check(numbers == 1 || input.dim() < 3 || input.size(-3) == numbers, "Normalize: mean has ",
-        numbers, " numbers, and the picture has ", input.dim() < 3 ? 0 : input.size(-3),
-        " channels; give one number for all channels, or one for each");
+        counted(numbers, "number"), ", and the picture has ",
+        counted(input.dim() < 3 ? 0 : input.size(-3), "channel"),
+        "; give one number for all channels, or one for each");
   return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
 }
 

@@ -40,7 +40,8 @@ Tensor normalized(const Tensor& input, const Tensor& mean, const Tensor& stddev)
 }  // namespace detail
 
 // (x - mean) / stddev of images (channels, height, width): one number for all channels, or one for
-// each. Errors: ValueError for a deviation of 0, and where numbers and channels do not fit.
+// each. Errors: ValueError for a deviation of 0, and where numbers and channels do not fit;
+// TypeError for integers, which would be normalized as numbers up to 255.
 template <class Target = Tensor>
 struct Normalize : TensorTransform<Target> {
   Normalize(ArrayRef<double> mean_values, ArrayRef<double> stddev_values) {

@@ -106,7 +106,10 @@ TEST(Normalize, TakesNumbersForAllOrEachChannel) {
       [&] {
         each(ones({1, 2, 2}));
       },
-      "mean has 2 numbers, and the picture has 1 channels");
+      "mean has 2 numbers, and the picture has 1 channel; give");
+  // Bytes reach 255: the result would be wrong by this factor.
+  for (const ScalarType dtype : {kByte, kInt, kLong, kBool})
+    expect_error<TypeError>([&] { one(ones({1, 2, 2}, dtype)); }, "use to(kFloat) / 255 first");
   expect_error<ValueError>([&] { each(ones({3, 1, 1})); }, "");
 }
 

@@ -1,6 +1,7 @@
 // ProgressBar: what it draws on a terminal and writes elsewhere, by a clock of the test.
 #include <sstream>
 
+#include "tests/forked.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -75,6 +76,29 @@ TEST(ProgressBar, WritesPlainLinesElsewhere) {
   bar.update();
   bar.close();
   EXPECT_EQ(fake.taken(), "");
+}
+
+TEST(ProgressBar, AnErrorThatNobodyCatchesBeginsALine) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    const watch::Screen terminal{&std::cerr, [] { return 80; }, [] { return 0.0; }};
+    ProgressBar bar(10, ProgressBarOptions().mininterval(0), terminal);
+    bar.update();
+    std::terminate();
+  }
+  ::close(ends[1]);
+  std::string text;
+  char part[256];
+  for (ssize_t n = 0; (n = ::read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  EXPECT_NE(text.find("]\033[K\nterminate called"), std::string::npos) << text;
 }
 
 TEST(ProgressBar, NeedsNoTotal) {

@@ -1,8 +1,11 @@
 // AUROC by ranks: the statistic of Mann and Whitney.
 #include "gradus/watch/metrics/auroc.h"
 
+#include <cmath>
+
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/watch/metrics/classes.h"
 
@@ -18,6 +21,7 @@ Tensor area(const Tensor& scores, const Tensor& positive) {
       searchsorted(sorted, scores, /*out_int32=*/false, /*right=*/true).to(kDouble);
   const Tensor ranks = (below + up_to + 1) / 2;
   const Tensor count = positive.sum(), others = static_cast<double>(positive.numel()) - count;
+  if ((count * others).item<double>() == 0) return full({}, std::nan(""), kDouble);
   return ((ranks * positive).sum() - count * (count + 1) / 2) / (count * others);
 }
 
@@ -60,7 +64,13 @@ Tensor AUROC::compute() const {
   detail::check_counted("AUROC", targets.numel() > 0);
   check(!scores.isnan().any().item<bool>(),
         "AUROC.compute: a score is NaN, which has no rank; look for NaN in the model's output");
-  if (scores.dim() == 1) return area(scores, targets.to(kDouble));
+  if (scores.dim() == 1) {
+    const Tensor out = area(scores, targets.to(kDouble));
+    if (out.isnan().item<bool>())
+      warn("AUROC.compute: all targets are of class " + std::to_string(targets[0].item<int64_t>()) +
+           ", so there is no area, and the figure is NaN; count batches with both classes");
+    return out;
+  }
   Tensors areas, counts;
   for (int64_t c = 0; c < options_.num_classes(); ++c) {
     const Tensor positive = targets.eq(c).to(kDouble);

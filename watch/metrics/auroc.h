@@ -15,7 +15,7 @@ struct AUROCOptions {
 // The chance that an element of a class has a higher score for it than one of another class has,
 // where half of an equality counts. The metric keeps the scores of all batches. The figure of a
 // class is NaN where all targets are of this class, or none; Macro and Weighted leave such a class
-// out.
+// out. A figure of two classes that is NaN comes with a warning.
 class AUROC : public Metric {
  public:
   // Errors: ValueError for fewer than 2 classes, and for other averages.

@@ -3,6 +3,9 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/counted.h"
+#include "gradus/tensor/base/warning.h"
+#include "gradus/watch/text.h"
 
 namespace gradus::watch::detail {
 
@@ -18,13 +21,18 @@ Pixels pixels_of(const char* op, const Tensor& image, std::string_view format) {
   if (format == "HW") x = x.unsqueeze(-1);
   const Pixels size{x.size(0), x.size(1), x.size(2), {}};
   check(size.channels == 1 || size.channels == 3 || size.channels == 4, op, ": the image has ",
-        size.channels, " channels, expected 1, 3 or 4; its shape ", image.sizes(), " is read as ",
-        format);
+        counted(size.channels, "channel"), ", expected 1, 3 or 4; its shape ", image.sizes(),
+        " is read as ", format);
   check(size.height > 0 && size.width > 0, op, ": the image has the shape ", image.sizes(),
         ", which has no pixels");
   if (x.is_floating_point()) {
     x = x.to(kFloat);
     check(!x.isnan().any().item<bool>(), op, ": a pixel is NaN; replace it with nan_to_num()");
+    constexpr double kClearlyAbove = 2;
+    if (const double most = x.max().item<double>(); most > kClearlyAbove)
+      warn(std::string(op) + ": pixels reach " + detail::format("%g", most) +
+           ", expected fractions from 0 to 1; all above 1 are drawn as 1. Divide by 255, or give "
+           "uint8 by to(kByte)");
     x = (x.clamp(0, 1) * 255 + 0.5).to(kByte);
   }
   check<TypeError>(x.scalar_type() == kByte, op, ": the image has dtype ", image.scalar_type(),
