@@ -39,6 +39,7 @@
 // Watching: metrics, progress, logs, pictures.
 #include "gradus/watch/metrics/accuracy.h"
 #include "gradus/watch/metrics/auroc.h"
+#include "gradus/watch/metrics/collection.h"
 #include "gradus/watch/metrics/mean.h"
 #include "gradus/watch/metrics/perplexity.h"
 #include "gradus/watch/metrics/precision_recall.h"
@@ -48,6 +49,7 @@
 #include "gradus/watch/dashboard/dashboard.h"
 #include "gradus/watch/early_stopping.h"
 #include "gradus/watch/progress_bar.h"
+#include "gradus/watch/stop_signal.h"
 #include "gradus/watch/summary.h"
 
 #include "gradus/watch/pictures/history.h"

@@ -19,8 +19,10 @@
 #include "gradus/data/readers/image.h"
 #include "gradus/data/readers/npy.h"
 
+#include "gradus/data/transforms/border.h"
 #include "gradus/data/transforms/color.h"
 #include "gradus/data/transforms/image.h"
+#include "gradus/data/transforms/mixup.h"
 #include "gradus/data/transforms/stack.h"
 #include "gradus/data/transforms/tensor.h"
 

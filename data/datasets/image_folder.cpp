@@ -2,9 +2,15 @@
 #include "gradus/data/datasets/image_folder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <filesystem>
+#include <mutex>
 
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/thread.h"
+#include "gradus/tensor/base/threads.h"
+#include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data::datasets {
@@ -38,7 +44,7 @@ bool is_picture(const std::filesystem::directory_entry& entry) {
 
 }  // namespace
 
-ImageFolder::ImageFolder(const std::string& root, ImageMode mode) : mode_(mode) {
+ImageFolder::ImageFolder(const std::string& root, ImageMode mode, bool skip_corrupt) : mode_(mode) {
   classes_ = names_in(root, [](const auto& entry) {
     std::error_code error;
     return entry.is_directory(error);
@@ -53,6 +59,49 @@ ImageFolder::ImageFolder(const std::string& root, ImageMode mode) : mode_(mode) 
     for (const auto& name : names)
       files_.push_back({(folder / name).string(), static_cast<int64_t>(i)});
   }
+  if (skip_corrupt) leave_out_corrupt(root);
+}
+
+void ImageFolder::leave_out_corrupt(const std::string& root) {
+  std::vector<std::string> reasons(files_.size());  // empty: the picture can be read
+  std::atomic<size_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto read_some = [&] {
+    for (size_t i = next++; i < files_.size(); i = next++) try {
+        data::detail::read_image("ImageFolder", files_[i].path, mode_);
+      } catch (const ValueError& error) {
+        reasons[i] = error.msg();
+      } catch (const NotImplementedError& error) {
+        reasons[i] = error.msg();
+      } catch (...) {  // a file that cannot be opened, or no memory
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+        next = files_.size();
+      }
+  };
+  {
+    std::vector<gradus::detail::Thread> threads;
+    for (int i = 1; i < get_num_threads(); ++i) threads.emplace_back("ImageFolder", read_some);
+    read_some();
+  }
+  if (failure) std::rethrow_exception(failure);
+  std::vector<File> good;
+  std::string text;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (reasons[i].empty()) {
+      good.push_back(files_[i]);
+      continue;
+    }
+    constexpr size_t kMostNamed = 5;
+    if (skipped_.size() < kMostNamed) text += "\n  " + reasons[i];
+    skipped_.push_back(files_[i].path);
+  }
+  check<Error>(!good.empty(), "ImageFolder: ", root, " holds no picture that can be read:", text);
+  if (!skipped_.empty())
+    warn("ImageFolder: " + root + ": " + std::to_string(skipped_.size()) + " of " +
+         std::to_string(files_.size()) + " pictures are left out, as skip_corrupt says:" + text);
+  files_ = std::move(good);
 }
 
 Example<> ImageFolder::get(size_t index) {

@@ -1,7 +1,9 @@
 // Dividing the indices of a data set among its parts.
 #include "gradus/data/datasets/subset.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "gradus/tensor/factories.h"
@@ -61,6 +63,29 @@ std::vector<std::vector<size_t>> split_indices(size_t size, ArrayRef<double> len
     out.emplace_back(next, next + count);
     next += count;
   }
+  return out;
+}
+
+std::vector<std::vector<size_t>> stratified_indices(size_t size, const Tensor& targets,
+                                                    ArrayRef<double> shares,
+                                                    const std::optional<Generator>& generator) {
+  constexpr const char* kOp = "stratified_split";
+  check(targets.defined() && targets.dim() == 1 && targets.size(0) == static_cast<int64_t>(size),
+        kOp, ": targets have the shape ", targets.defined() ? targets.sizes() : IntArrayRef(),
+        " for ", size, " examples, expected the class of each");
+  check<TypeError>(isIntegralType(targets.scalar_type(), /*include_bool=*/true), kOp,
+                   ": targets are ", targets.scalar_type(),
+                   ", expected whole numbers; use to(kLong)");
+  const Tensor classes = targets.to(kCPU).to(kLong).contiguous();
+  std::map<int64_t, std::vector<size_t>> members;
+  for (size_t i = 0; i < size; ++i) members[classes.data_ptr<int64_t>()[i]].push_back(i);
+  std::vector<std::vector<size_t>> out(shares.size());
+  for (const auto& [label, indices] : members) {
+    const auto parts = split_indices(indices.size(), shares, generator);
+    for (size_t part = 0; part < parts.size(); ++part)
+      for (const size_t place : parts[part]) out[part].push_back(indices[place]);
+  }
+  for (auto& part : out) std::sort(part.begin(), part.end());
   return out;
 }
 

@@ -1,8 +1,9 @@
-// Parts of a data set: Subset, and random_split, as in Python.
+// Parts of a data set: Subset, random_split as in Python, and stratified_split.
 #pragma once
 
 #include "gradus/data/datasets/base.h"
 #include "gradus/tensor/generator.h"
+#include "gradus/tensor/tensor.h"
 
 namespace gradus::data {
 
@@ -10,6 +11,10 @@ namespace detail {
 // `lengths` are numbers of examples that add up to size, or shares that add up to 1.
 std::vector<std::vector<size_t>> split_indices(size_t size, ArrayRef<double> lengths,
                                                const std::optional<Generator>& generator);
+// The same within each class of `targets`; each part is in the order of the data set.
+std::vector<std::vector<size_t>> stratified_indices(size_t size, const Tensor& targets,
+                                                    ArrayRef<double> shares,
+                                                    const std::optional<Generator>& generator);
 void check_subset(ArrayRef<size_t> indices, size_t size);
 }  // namespace detail
 
@@ -75,6 +80,25 @@ std::vector<datasets::Subset<Source>> random_split(
         "it");
   std::vector<datasets::Subset<Source>> parts;
   for (auto& indices : detail::split_indices(*size, lengths, generator))
+    parts.emplace_back(dataset, std::move(indices));
+  return parts;
+}
+
+// Divides a data set at random so that each part has its share of each class, as scikit-learn's
+// train_test_split(stratify=targets): stratified_split(pictures, pictures.targets(), {0.8, 0.2}).
+// `targets` has the class of each example, whole numbers (N); shares add up to 1. Examples of a
+// class that shares leave over go to the first parts, one each. Errors: as random_split; ValueError
+// for other targets, TypeError for targets that are no whole numbers.
+template <class Source>
+std::vector<datasets::Subset<Source>> stratified_split(
+    Source dataset, const Tensor& targets, ArrayRef<double> shares,
+    std::optional<Generator> generator = std::nullopt) {
+  const auto size = dataset.size();
+  check(size.has_value(),
+        "stratified_split: the size of the data set is not known; give a data set whose size() "
+        "returns it");
+  std::vector<datasets::Subset<Source>> parts;
+  for (auto& indices : detail::stratified_indices(*size, targets, shares, generator))
     parts.emplace_back(dataset, std::move(indices));
   return parts;
 }

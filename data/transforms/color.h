@@ -1,4 +1,4 @@
-// Colors of pictures, as torchvision's: ColorJitter, and its steps adjust_brightness,
+// Colors of pictures, as torchvision's: ColorJitter, Grayscale, and the steps adjust_brightness,
 // adjust_contrast, adjust_saturation, adjust_hue, rgb_to_grayscale.
 #pragma once
 
@@ -58,6 +58,19 @@ class ColorJitter : public TensorTransform<Target> {
 
  private:
   detail::ColorBounds bounds_;
+};
+
+// The brightness of colors, in 1 channel or 3 equal ones. Errors: those of rgb_to_grayscale.
+template <class Target = Tensor>
+class Grayscale : public TensorTransform<Target> {
+ public:
+  explicit Grayscale(int64_t num_output_channels = 1) : channels_(num_output_channels) {}
+  Tensor operator()(Tensor image) override {
+    return functional::rgb_to_grayscale(image, channels_);
+  }
+
+ private:
+  int64_t channels_;
 };
 
 }  // namespace gradus::data::transforms

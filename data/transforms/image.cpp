@@ -176,4 +176,42 @@ Tensor random_affine(const Tensor& image, const AffineRange& range) {
   return F::grid_sample(batch, grid, options).view(image.sizes());
 }
 
+void check_degrees(const DegreeRange& degrees) {
+  check(degrees.least <= degrees.greatest, "RandomRotation: degrees from ", degrees.least, " to ",
+        degrees.greatest, ", expected a positive number, or two bounds, the least first");
+}
+
+// The grid is torchvision's: places in pixels from the center, turned, then divided by half the
+// size.
+Tensor rotated(const Tensor& image, double degrees, const RotationOptions& options) {
+  check_picture("RandomRotation", image);
+  if (!image.is_floating_point()) {
+    const Tensor out = rotated(image.to(kFloat), degrees, options);
+    return out.round().to(image.scalar_type());
+  }
+  const int64_t height = image.size(-2), width = image.size(-1);
+  const auto like = TensorOptions(image.device()).dtype(image.dtype());
+  const auto places = [&](int64_t size) {
+    const double last = static_cast<double>(size - 1) / 2;
+    return linspace(-last, last, size, kDouble);
+  };
+  const Tensor x = places(width).unsqueeze(0), y = places(height).unsqueeze(1);
+  const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+  const Tensor from_x = (x * c - y * s) / (static_cast<double>(width) / 2),
+               from_y = (x * s + y * c) / (static_cast<double>(height) / 2);
+  const Tensor grid = stack({from_x, from_y}, -1).unsqueeze(0).to(like);
+  auto how = F::GridSampleFuncOptions().padding_mode(kZeros).align_corners(false);
+  if (options.bilinear)
+    how.mode(kBilinear);
+  else
+    how.mode(kNearest);
+  const Tensor planes = image.reshape({1, -1, height, width});
+  Tensor out = F::grid_sample(planes, grid, how);
+  if (options.fill != 0) {  // what is read from inside, as a share
+    const Tensor inside = F::grid_sample(planes.new_ones({1, 1, height, width}), grid, how);
+    out = out + (1 - inside) * options.fill;
+  }
+  return out.view(image.sizes());
+}
+
 }  // namespace gradus::data::transforms::detail

@@ -35,6 +35,17 @@ struct AffineRange {
   double degrees = 0, shift_x = 0, shift_y = 0, least_scale = 1, greatest_scale = 1, shear = 0;
 };
 
+// RandomRotation draws evenly between two bounds; one number x stands for -x and x.
+struct DegreeRange {
+  DegreeRange(double extent) : DegreeRange(-extent, extent) {}  // NOLINT
+  DegreeRange(double from, double to) : least(from), greatest(to) {}
+  double least, greatest;
+};
+struct RotationOptions {
+  bool bilinear = false;
+  double fill = 0;
+};
+
 namespace detail {
 using Bounds = std::pair<double, double>;
 struct Part {
@@ -54,6 +65,8 @@ Tensor random_erasing(const Tensor& image, const ErasingRange& range, double val
 Tensor random_affine(const Tensor& image, const AffineRange& range);
 void check_affine(const AffineRange& range);
 void check_erasing(const ErasingRange& range);
+void check_degrees(const DegreeRange& degrees);
+Tensor rotated(const Tensor& image, double degrees, const RotationOptions& options);
 }  // namespace detail
 
 // Resizes by bilinear interpolation between the centers of pixels. antialias: a smaller picture
@@ -176,6 +189,25 @@ class RandomAffine : public TensorTransform<Target> {
 
  private:
   AffineRange range_;
+};
+
+// Turned counterclockwise about the center by an angle that is drawn evenly: the nearest pixels, or
+// bilinear interpolation, and `fill` outside of the picture. Integers are rounded. Errors:
+// ValueError for a negative number of degrees, and for bounds of which the first is greater.
+template <class Target = Tensor>
+class RandomRotation : public TensorTransform<Target> {
+ public:
+  explicit RandomRotation(DegreeRange degrees, RotationOptions options = {})
+      : degrees_(degrees), options_(options) {
+    detail::check_degrees(degrees);
+  }
+  Tensor operator()(Tensor image) override {
+    return detail::rotated(image, detail::uniform(degrees_.least, degrees_.greatest), options_);
+  }
+
+ private:
+  DegreeRange degrees_;
+  RotationOptions options_;
 };
 
 }  // namespace gradus::data::transforms

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gradus/tensor/base/warning.h"
 #include "tests/data/broken_files.h"
 #include "tests/support.h"
 
@@ -137,6 +138,51 @@ TEST(ImageFolder, FindsClassesAndPictures) {
   EXPECT_TRUE(contains(message_of<Error>([&] { ImageFolder{folder / "cat"}; }),
                        "holds no folders, expected one for each class"));
   EXPECT_TRUE(contains(message_of<Error>([&] { ImageFolder{folder / "none"}; }), "none: "));
+}
+
+struct WarningsOfFolder : WarningHandler {
+  WarningsOfFolder() { Warning::set_warning_handler(this); }
+  ~WarningsOfFolder() override { Warning::set_warning_handler(nullptr); }
+  void process(const SourceLocation&, const std::string& message, bool) override {
+    texts.push_back(message);
+  }
+  std::vector<std::string> texts;
+};
+
+TEST(ImageFolder, LeavesOutWhatIsCorrupt) {
+  if (!reads("gray.png")) GTEST_SKIP() << "built without libpng";
+  const TemporaryFolder folder;
+  for (const char* name : {"dog", "cat"}) std::filesystem::create_directory(folder / name);
+  Bytes torn = file_bytes("rgb.png");
+  torn.resize(torn.size() / 2);
+  folder.write("cat/a.png", file_bytes("rgb.png"));
+  folder.write("cat/b.png", torn);
+  folder.write("cat/c.png", {'G', 'I', 'F'});
+  folder.write("dog/a.png", {});
+  folder.write("dog/b.png", file_bytes("gray.png"));
+  WarningsOfFolder seen;
+  ImageFolder pictures(folder.path(), ImageMode::kRgb, /*skip_corrupt=*/true);
+  EXPECT_EQ(pictures.size(), 2U);
+  expect_values(pictures.targets(), {0, 1});
+  EXPECT_TRUE(pictures.path(1).ends_with("dog/b.png"));
+  EXPECT_EQ(pictures.get(1).data.sizes(), IntArrayRef({3, 4, 5}));
+  ASSERT_EQ(pictures.skipped().size(), 3U);
+  EXPECT_TRUE(pictures.skipped()[2].ends_with("dog/a.png"));
+  ASSERT_EQ(seen.texts.size(), 1U);
+  EXPECT_TRUE(contains(seen.texts[0], "3 of 5 pictures are left out"));
+  EXPECT_TRUE(contains(seen.texts[0], "cat/b.png: the PNG file ends early"));
+  DataLoader loader(pictures, DataLoaderOptions(2).workers(2));
+  EXPECT_EQ(loader.begin()->data.sizes(), IntArrayRef({2, 3, 4, 5}));
+  // Nothing is left out, and nothing said, where all can be read.
+  for (const char* name : {"cat/b.png", "cat/c.png", "dog/a.png"})
+    std::filesystem::remove(folder / name);
+  EXPECT_TRUE(ImageFolder(folder.path(), ImageMode::kRgb, true).skipped().empty());
+  EXPECT_EQ(seen.texts.size(), 1U);
+  for (const char* name : {"cat/a.png", "dog/b.png"}) folder.write(name, torn);
+  EXPECT_TRUE(contains(message_of<Error>([&] {
+                         ImageFolder{folder.path(), ImageMode::kRgb, true};
+                       }),
+                       "holds no picture that can be read:"));
 }
 
 }  // namespace
