@@ -1,7 +1,7 @@
 """Hidden tests of task 2.2."""
 import math
 
-from judge.testing import hidden, positions
+from judge.testing import hidden, positions, public
 
 
 @hidden("2.2", of="inner product", test="many sizes", title="up to 6 dimensions, all ways to broadcast",
@@ -27,3 +27,58 @@ def _(t):
     reply = t.run(**{"x": x, "x sizes": [200, 100], "sizes": [100], "offset": 0})
     t.equal(reply["sum"], [sum(x[j::100]) for j in range(100)], "sum")
     t.at_most(reply["writes"][0], 10, "calls of write() of the result")
+
+
+def summed(t, x_sizes, sizes):
+    """Compares the sum of random numbers; sizes are those of x or 1, counted from the right."""
+    x, added = t.quarters(math.prod(x_sizes)), len(x_sizes) - len(sizes)
+    sums = {tuple(p): 0.0 for p in positions(sizes)}
+    for p, value in zip(positions(x_sizes), x):
+        sums[tuple(min(i, size - 1) for i, size in zip(p[added:], sizes))] += value
+    reply = public("2.2").sum_to(t, x, x_sizes, sizes, offset=t.random.randint(0, 9))
+    t.equal(reply["sum"], [sums[tuple(p)] for p in positions(sizes)], "sum")
+    return reply
+
+
+@hidden("2.2", of="size one", test="ones anywhere", title="random dimensions had size 1", hint="A dimension of size 1 was repeated; it stays in the result.")
+def _(t):
+    for rank in range(1, 6):
+        x_sizes = [t.random.randint(2, 5) for _ in range(rank)]
+        sizes = [t.random.choice([1, size]) for size in x_sizes]
+        sizes[t.random.randrange(rank)] = 1
+        summed(t, x_sizes, sizes)
+
+
+@hidden("2.2", of="both", test="both anywhere", title="random new dimensions, and dimensions of size 1", hint="Find for each element of x which element of the result it was copied from.")
+def _(t):
+    for rank in range(2, 6):
+        x_sizes = [t.random.randint(2, 5) for _ in range(rank)]
+        sizes = [t.random.choice([1, size]) for size in x_sizes[t.random.randint(1, rank - 1):]]
+        sizes[t.random.randrange(len(sizes))] = 1
+        summed(t, x_sizes, sizes)
+
+
+@hidden("2.2", of="same sizes", test="same sizes of others", title="random sizes of which nothing was broadcast", hint="Compare the sizes first.")
+def _(t):
+    for rank in range(1, 6):
+        sizes = [t.random.randint(1, 5) for _ in range(rank)]
+        t.check(summed(t, sizes, sizes)["same memory"][0] == 1, "the result has memory of its own; here x itself will do")
+
+
+@hidden("2.2", of="empty", test="zeros anywhere", title="random dimensions of size 0", hint="A sum of no elements is 0.")
+def _(t):
+    for rank in range(1, 5):
+        x_sizes = [t.random.randint(0, 3) for _ in range(rank)]
+        x_sizes[t.random.randrange(rank)] = 0
+        summed(t, x_sizes, [t.random.choice([1, size]) for size in x_sizes][t.random.randint(0, rank):])
+
+
+@hidden("2.2", of="throws", test="throws anywhere", title="random sizes that do not broadcast", hint="Each size must be 1 or that of x, counted from the right.")
+def _(t):
+    for rank in range(1, 5):
+        x_sizes = [t.random.randint(2, 5) for _ in range(rank)]
+        wrong = list(x_sizes)
+        wrong[t.random.randrange(rank)] += t.random.randint(1, 9)
+        for sizes in (wrong, [1, *x_sizes], [2, *x_sizes]):
+            t.throws(f"sizes {sizes} do not broadcast to {x_sizes}", "std::invalid_argument",
+                     **{"x": t.quarters(math.prod(x_sizes)), "x sizes": x_sizes, "sizes": sizes, "offset": 0})

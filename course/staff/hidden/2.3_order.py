@@ -1,5 +1,5 @@
 """Hidden tests of task 2.3."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("2.3", of="before its inputs", test="random graphs", title="larger random graphs, with inputs that come twice",
@@ -34,3 +34,44 @@ def _(t):
     found = t.run(nodes=wide + 2, users=[a for a, _ in edges], inputs=[b for _, b in edges], root=wide + 1)["order"]
     t.equal(sorted(found), list(range(wide + 2)), "the nodes, sorted by their numbers")
     t.equal([found[0], found[-1]], [wide + 1, 0], "the first and the last node")
+
+
+@hidden("2.3", of="line", test="other lines", title="lines of random length, in random numbers", hint="The root comes first, the leaf last.")
+def _(t):
+    for nodes in (3, 7, 50):
+        names = t.random.sample(range(nodes), nodes)
+        edges = list(zip(names, names[1:]))
+        t.random.shuffle(edges)
+        t.equal(public("2.3").order(t, nodes, edges, root=names[0]), names, "order")
+
+
+@hidden("2.3", of="reached", test="reached anywhere", title="random roots of a graph of several parts", hint="Start at the root, and follow inputs only.")
+def _(t):
+    for _ in range(5):
+        nodes = 20
+        edges = [(b, a) for a, b in (sorted(t.random.sample(range(nodes), 2)) for _ in range(18))]
+        root, reached = t.random.randrange(nodes), set()
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node not in reached:
+                reached.add(node)
+                waiting += [b for a, b in edges if a == node]
+        public("2.3").once(t, public("2.3").order(t, nodes, edges, root=root), reached)
+
+
+@hidden("2.3", of="null inputs", test="nulls anywhere", title="a random graph, and operands without a node", hint="An input may be a null pointer.")
+def _(t):
+    for nodes in (3, 9, 40):
+        edges = public("2.3").random_graph(t, nodes) + [(t.random.randrange(nodes), -1) for _ in range(nodes)]
+        t.random.shuffle(edges)
+        found = public("2.3").order(t, nodes, edges)
+        public("2.3").once(t, found, range(nodes))
+        public("2.3").ordered(t, found, edges)
+
+
+@hidden("2.3", of="many ways", test="more ways", title="50 nodes that all use the next five", hint="What lies behind a node needs to be looked at once.")
+def _(t):
+    nodes = 50
+    edges = [(i, i - by) for i in range(nodes) for by in range(1, 6) if i >= by]
+    t.equal(public("2.3").order(t, nodes, edges), list(range(nodes - 1, -1, -1)), "order")

@@ -1,5 +1,5 @@
 """Hidden tests of task 2.4."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("2.4", of="several uses", test="random graphs", title="larger random graphs",
@@ -58,3 +58,46 @@ def _(t):
     nodes = 60
     reply = asked(t, nodes, [(i, i - 1, -1.0) for i in range(1, nodes)], [1.0, 0.5], [2], alive=1)
     t.at_most(reply["most alive"][0], 4, "gradients of a line of 60 nodes that are in memory at the same time")
+
+
+def reached(t, nodes):
+    """Edges of a line with short cuts, numbered from the leaf."""
+    return [(i, i - 1, float(t.random.choice([-2, -1, 2]))) for i in range(1, nodes)] + [
+        (b, a, float(t.random.choice([-1, 1]))) for a, b in (sorted(t.random.sample(range(nodes), 2)) for _ in range(nodes // 2))]
+
+
+@hidden("2.4", of="twice", test="several times", title="random graphs, gone through up to five times", hint="A leaf's gradient is added to and never reset here.")
+def _(t):
+    for times in (2, 5):
+        edges, seed = reached(t, 7), t.quarters(2)
+        public("2.4").right_leaves(t, public("2.4").backward(t, 7, edges, seed, times=times), 7, edges, seed, times=times)
+
+
+@hidden("2.4", of="given tensors", test="given tensors of random graphs", title="additions only, in random graphs: nothing that was handed in changes", hint="Add into memory of your own.")
+def _(t):
+    for nodes in (3, 6, 12):
+        edges = [(a, b, 1.0) for a, b, _ in reached(t, nodes)]
+        reply = public("2.4").backward(t, nodes, edges, [1.0, 2.0], times=2)
+        t.equal(reply["seed"], [1.0, 2.0], "the gradient that was handed in, after the call")
+        t.equal(reply["changed"], [0], "how many tensors that functions gave have changed")
+
+
+@hidden("2.4", of="own memory", test="own memory of many leaves", title="a root with nine leaves", hint="Copy what reaches a leaf first.")
+def _(t):
+    edges = [(9, leaf, float(t.random.choice([1, 1, 2]))) for leaf in range(9)]
+    t.equal(public("2.4").backward(t, 10, edges)["leaves that share memory"], [], "leaves whose gradient shares memory")
+
+
+@hidden("2.4", of="not wanted", test="not wanted anywhere", title="random graphs with null inputs", hint="Skip an input that is null.")
+def _(t):
+    for nodes in (4, 9):
+        edges = reached(t, nodes) + [(t.random.randint(1, nodes - 1), -1, 3.0) for _ in range(nodes)]
+        t.random.shuffle(edges)
+        seed = t.quarters(2)
+        public("2.4").right_leaves(t, public("2.4").backward(t, nodes, edges, seed), nodes, edges, seed)
+
+
+@hidden("2.4", of="leaf as root", test="leaf as root again", title="another gradient of a leaf, three times", hint="A leaf has no function: the gradient is its own.")
+def _(t):
+    seed = t.quarters(5)
+    public("2.4").right_leaves(t, public("2.4").backward(t, 1, [], seed, times=3), 1, [], seed, times=3)

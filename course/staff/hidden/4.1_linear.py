@@ -1,5 +1,5 @@
 """Hidden tests of task 4.1."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def backward(t, rows, ins, outs):
@@ -41,3 +41,47 @@ def _(t):
     t.is_product(reply["dx"], dy, given["w"], rows, ins, outs, "dx")
     t.is_product(reply["dw"], [dy[r * outs + o] for o in range(outs) for r in range(rows)], given["x"], outs, ins, rows, "dw")
     t.equal(reply["db"], [sum(dy[o::outs]) for o in range(outs)], "db")
+
+
+def sizes_of(t):
+    return [[t.random.randint(1, 20) for _ in range(3)] for _ in range(4)]
+
+
+@hidden("4.1", of="weight", test="weights of other sizes", title="the gradient of the weight, random squares", hint="dw[o, i] is the sum of dy[r, o] x[r, i] over the rows.")
+def _(t):
+    for size in (5, 13, 20):
+        given, reply = public("4.1").backward(t, size, size, size)
+        public("4.1").check_dw(t, given, reply, size, size, size)
+
+
+@hidden("4.1", of="bias", test="biases of other sizes", title="the gradient of the bias, random sizes", hint="The bias is added to every row.")
+def _(t):
+    for rows, ins, outs in sizes_of(t):
+        given, reply = public("4.1").backward(t, rows, ins, outs)
+        t.equal(reply["db"], [sum(given["dy"][j::outs]) for j in range(outs)], "db")
+
+
+@hidden("4.1", of="launches", test="launches of other sizes", title="at most three kernels, and no copy, of random sizes", hint="A Mat with row and column exchanged is the transposed matrix.")
+def _(t):
+    for sizes in sizes_of(t):
+        reply = public("4.1").backward(t, *sizes)[1]
+        t.at_most(reply["launches"][0], 3, "kernels")
+        t.at_most(reply["copies"][0], 0, "copies")
+        t.at_most(reply["waits"][0], 0, "times that the host waited")
+
+
+@hidden("4.1", of="wanted only", test="wanted only of others", title="gradients that nobody wants cost nothing, of random sizes", hint="Look at dx and db before you queue their kernels.")
+def _(t):
+    for sizes in sizes_of(t):
+        for dx, db in [(0, 1), (1, 0), (0, 0)]:
+            given, reply = public("4.1").backward(t, *sizes, dx=dx, db=db)
+            public("4.1").check_dw(t, given, reply, *sizes)
+            t.at_most(reply["launches"][0], 1 + dx + db, "kernels")
+
+
+@hidden("4.1", of="replaced", test="replaced others", title="other numbers are replaced, of random sizes", hint="linear_backward writes the gradients.")
+def _(t):
+    for sizes, stale in zip(sizes_of(t), (-7.5, 1e6, float("nan"), float("inf"))):
+        given, reply = public("4.1").backward(t, *sizes, stale=stale)
+        public("4.1").check_dx(t, given, reply, *sizes)
+        public("4.1").check_dw(t, given, reply, *sizes)

@@ -1,5 +1,5 @@
 """Hidden tests of task 4.2."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("4.2", of="loss of many", test="random loss", title="the loss of random numbers", hint="Try 1000 and 3001 numbers.")
@@ -35,3 +35,43 @@ def _(t):
 def _(t):
     if not t.on_gpu:
         t.begins(0.4, huge=2**31 + 1000)  # longer, and the memory that it reads counts
+
+
+@hidden("4.2", of="loss of few", test="losses of others", title="the loss of a few random numbers", hint="Square the differences, add them up, divide by how many there are.")
+def _(t):
+    for n in (1, 2, 3, 7, 20):
+        y, target = t.quarters(n), t.quarters(n)
+        t.close(public("4.2").mse(t, y, target)["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+
+
+@hidden("4.2", of="gradient of few", test="gradients of others", title="the gradient for a few random numbers", hint="The square gives a factor, the mean another.")
+def _(t):
+    for n in (1, 2, 3, 7, 20):
+        y, target = t.quarters(n), t.quarters(n)
+        t.close(public("4.2").mse(t, y, target)["gradient"], [2 * (a - b) / n for a, b in zip(y, target)], "gradient")
+
+
+@hidden("4.2", of="loss of many", test="a million numbers", title="the loss of 100,000 numbers, where each counts", hint="A thread adds many squares: their sum is far larger than each.")
+def _(t):
+    n = 100000
+    t.close(public("4.2").mse(t, [1.0] * n, [0.0] * n)["loss"][0], 1.0, "loss", 1e-4)
+
+
+@hidden("4.2", of="loss only", test="losses alone of others", title="without a gradient, of random lengths", hint="A null pointer in place of the gradient.")
+def _(t):
+    for _ in range(3):
+        n = t.random.randint(2, 900)
+        y, target = public("4.2").growing(t, n)
+        t.close(public("4.2").mse(t, y, target, wants_gradient=0)["loss"][0], (n - 1) * (2 * n - 1) / 6, "loss")
+
+
+@hidden("4.2", of="loads", test="loads of other lengths", title="each number is loaded once, of 2,500", hint="Keep the difference in a register.")
+def _(t):
+    for launch in public("4.2").mse(t, *public("4.2").growing(t, 2500)).launches:
+        t.at_most(launch.global_loads, 5000, "loads from global memory")
+
+
+@hidden("4.2", of="sectors", test="sectors of other lengths", title="neighbours take neighbours, of 3,072", hint="Thread t takes the elements t, t + blockDim.x and so on.")
+def _(t):
+    for launch in public("4.2").mse(t, *public("4.2").growing(t, 3072)).launches:
+        t.at_most(launch.sectors, 3 * 3072 / 8 + 8, "sectors of global memory", launch.worst_sectors)

@@ -1,5 +1,5 @@
 """Hidden tests of task 4.3."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def check(t, sizes, rates, momentum, weight_decay):
@@ -38,3 +38,54 @@ def _(t):
 def _(t):
     check(t, [5, 9], [0.1, 0.2, 0.1], -0.5, 0.0)
     check(t, [20000, 3], [0.1, 0.2], 0.9, 0.1)
+
+
+def stepped(w, g, rates, momentum, decay):
+    """(weights, velocities) after steps with the same gradients."""
+    w, v = list(w), None
+    for lr in rates:
+        d = [a + decay * b for a, b in zip(g, w)]
+        v = d if v is None else [momentum * a + b for a, b in zip(v, d)]
+        w = [a - lr * b for a, b in zip(w, v)]
+    return w, v
+
+
+def compare(t, sizes, rates, momentum, decay):
+    w, g = t.quarters(sum(sizes)), t.quarters(sum(sizes))
+    reply = public("4.3").step(t, sizes, w, g, rates, momentum, decay)
+    weights, velocities = stepped(w, g, rates, momentum, decay)
+    t.close(reply["w"], weights, "weights")
+    if momentum:
+        t.close(reply["v"], velocities, "velocities")
+
+
+@hidden("4.3", of="plain", test="plain steps of others", title="random weights, gradients and rates", hint="weight = weight - lr * gradient.")
+def _(t):
+    for sizes in ([1], [7, 300], [2, 2, 2]):
+        compare(t, sizes, [0.5, 0.25, 0.125], 0.0, 0.0)
+
+
+@hidden("4.3", of="weight decay", test="weight decay of others", title="random weights under weight decay", hint="Weight decay adds to the gradient before anything else is done.")
+def _(t):
+    for decay in (0.125, 0.75):
+        compare(t, [5, 40], [0.5, 0.25], 0.0, decay)
+
+
+@hidden("4.3", of="first step", test="first steps of others", title="a first step of random gradients", hint="The velocity's memory holds nothing at the first step.")
+def _(t):
+    for momentum in (0.25, 0.875):
+        compare(t, [3, 270], [0.5], momentum, 0.0)
+
+
+@hidden("4.3", of="other rate", test="rates of others", title="five rates under momentum", hint="The velocity knows nothing of the learning rate.")
+def _(t):
+    compare(t, [4], [1.0, 0.5, 2.0, 0.25, 0.125], 0.5, 0.0)
+
+
+@hidden("4.3", of="memory", test="memory of other sizes", title="each number is loaded and stored once, of 900 and 33", hint="Keep what you have loaded in a variable.")
+def _(t):
+    n = 933
+    for momentum, loads, stores in [(0.0, 2 * n, n), (0.75, 3 * n, 2 * n)]:
+        for launch in public("4.3").step(t, [900, 33], t.quarters(n), t.quarters(n), [0.5, 0.25], momentum, 0.25).launches:
+            t.at_most(launch.global_loads, loads, "loads from global memory")
+            t.at_most(launch.global_stores, stores, "stores to global memory")

@@ -1,5 +1,5 @@
 """Hidden tests of task 5.1."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def parts_of(rows, width, devices):
@@ -31,3 +31,41 @@ def _(t):
         reply = t.run(call="scatter", x=[], rows=rows, width=width, devices=devices, home=1, dry=1)
         t.equal(reply["sizes"], parts_of(rows, width, devices), "numbers of each part")
         t.equal(reply["between"], [4 * (rows * width - parts_of(rows, width, devices)[1])], "bytes between devices")
+
+
+def parts_of(rows, width, devices):
+    return [width * (rows // devices + (i < rows % devices)) for i in range(devices)]
+
+
+@hidden("5.1", of="scatter", test="other even rows", title="as many rows for each device, of random sizes", hint="Part i begins where part i - 1 ends.")
+def _(t):
+    for _ in range(4):
+        devices, each, width = t.random.randint(1, 4), t.random.randint(1, 9), t.random.randint(1, 9)
+        public("5.1").scattered(t, [((each * devices, width, devices), [each * width] * devices)])
+
+
+@hidden("5.1", of="gather", test="other even parts", title="parts of the same size, of random sizes", hint="The parts lie in out one after the other.")
+def _(t):
+    for _ in range(4):
+        devices, each, width = t.random.randint(1, 4), t.random.randint(1, 9), t.random.randint(1, 9)
+        public("5.1").gathered(t, [((each * devices, width, devices), [each * width] * devices)])
+
+
+@hidden("5.1", of="few rows", test="other few rows", title="fewer rows than devices, of random widths", hint="A device without rows gets an empty part, and no copy is made for it.")
+def _(t):
+    for rows, devices in [(1, 2), (1, 4), (2, 4), (3, 4), (0, 3)]:
+        width = t.random.randint(1, 9)
+        for call in ("scatter", "gather"):
+            x, reply = public("5.1").ask(t, call, (rows, width, devices), parts_of(rows, width, devices))
+            t.equal(reply["x"], x, "the numbers")
+            t.at_most(reply["empty"][0], 0, f"empty copies of {call}")
+
+
+@hidden("5.1", of="bytes", test="bytes of other sizes", title="each number is copied once, of random sizes", hint="Copy from `home` to device i, or back.")
+def _(t):
+    for call in ("scatter", "gather"):
+        rows, width, devices = t.random.randint(5, 20), t.random.randint(1, 9), t.random.randint(2, 4)
+        parts, home = parts_of(rows, width, devices), t.random.randrange(devices)
+        x, reply = public("5.1").ask(t, call, (rows, width, devices), parts, home)
+        t.at_most(reply["between"][0], 4 * (len(x) - parts[home]), f"bytes between devices in {call}")
+        t.at_most(reply["copies"][0], devices, f"copies of {call}")

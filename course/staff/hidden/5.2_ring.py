@@ -1,5 +1,7 @@
 """Hidden tests of task 5.2."""
-from judge.testing import hidden
+import struct
+
+from judge.testing import hidden, public
 
 
 @hidden("5.2", of="remainder", test="random sizes", title="random sizes", hint="Try 8 ranks and 100 numbers.")
@@ -46,3 +48,48 @@ def _(t):
     t.equal(reply["places"], [begin[each] for each in parts], "where what rank 1023 sends begins")
     t.equal(reply["sent"], [begin[each + 1] - begin[each] for each in parts], "how many numbers rank 1023 sends")
     t.equal(reply["received"], [begin[each] - begin[each - 1] for each in parts], "how many numbers rank 1023 receives")
+
+
+@hidden("5.2", of="two ranks", test="two ranks, other sizes", title="two ranks and random even numbers", hint="Each sends one half and gets the other.")
+def _(t):
+    public("5.2").sums(t, [(2, 2 * t.random.randint(1, 300)) for _ in range(4)])
+
+
+@hidden("5.2", of="few numbers", test="few numbers of others", title="random numbers, fewer than ranks", hint="Some parts are empty: they are sent and received like others.")
+def _(t):
+    for ranks in (2, 4, 7, 11):
+        public("5.2").sums(t, [(ranks, t.random.randint(0, ranks - 1))])
+
+
+@hidden("5.2", of="alone", test="alone with others", title="a ring of one rank, of random sizes", hint="One rank has the sum already.")
+def _(t):
+    for n in (0, 1, t.random.randint(2, 900)):
+        data = t.quarters(n)
+        reply = public("5.2").all_reduce(t, 1, data)
+        t.equal(reply["data"], data, "data")
+        t.equal(reply["messages"], [0], "messages")
+
+
+@hidden("5.2", of="order of the sums", test="order of other sums", title="the sum of part p begins at rank p, of six ranks", hint="In the first step rank r sends part r.")
+def _(t):
+    ranks = 6
+    by_rank = [1e8, 1.0, -1e8, 1.0, 1e8, -1e8]
+    t.random.shuffle(by_rank)
+    expected = []
+    for part in range(ranks):
+        total = 0.0
+        for step in range(ranks):
+            total = struct.unpack("f", struct.pack("f", total + by_rank[(part + step) % ranks]))[0]
+        expected.append(total)
+    data = [value for value in by_rank for _ in range(ranks)]
+    t.equal(public("5.2").all_reduce(t, ranks, data)["data"], expected * ranks, "data of all ranks")
+
+
+@hidden("5.2", of="same bits", test="same bits of others", title="the same bits at all of seven ranks, whoever is fast", hint="A sum is made in one place and copied.")
+def _(t):
+    ranks, n = 7, 50
+    data, seen = t.floats(ranks * n), []
+    for _ in range(3):
+        found = public("5.2").all_reduce(t, ranks, data, t.random.sample(range(ranks), ranks))["data"]
+        seen.append(found[:n])
+        t.equal(found, seen[0] * ranks, "data of all ranks")

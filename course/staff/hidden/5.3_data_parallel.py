@@ -1,5 +1,5 @@
 """Hidden tests of task 5.3."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("5.3", of="mean", test="random batches", title="random batches", hint="Try 11 rows on 4 replicas.")
@@ -21,3 +21,44 @@ def _(t):
     expected = [w[p] - 0.25 * sum(x[r * width + p] * y[r] for r in range(rows)) / rows for p in range(width)]
     reply = t.run(x=x, y=y, w=w, rows=rows, lr=0.25, order=list(range(replicas)), y_width=1)
     t.close(reply["w"], expected * replicas, "weights of all replicas")
+
+
+@hidden("5.3", of="equal shards", test="equal shards of others", title="random rows, as many for each replica", hint="Divide once by the rows of the whole batch.")
+def _(t):
+    for _ in range(4):
+        replicas, each = t.random.randint(1, 6), t.random.randint(1, 5)
+        y = t.quarters(replicas * each)
+        t.close(public("5.3").step(t, replicas, [1.0] * len(y), y, [0.0])["w"][0], -sum(y) / len(y), "weight of replica 0")
+
+
+@hidden("5.3", of="shards", test="other shards", title="which rows each replica gets, of random sizes", hint="The first rows % replicas parts have one row more.")
+def _(t):
+    for _ in range(5):
+        replicas = t.random.randint(1, 6)
+        rows = t.random.randint(replicas, 40)
+        counts = [rows // replicas + (i < rows % replicas) for i in range(replicas)]
+        reply = public("5.3").step(t, replicas, [0.0] * rows, [0.0] * rows, [0.0])
+        t.equal(reply["firsts"], [sum(counts[:i]) for i in range(replicas)], "first row of each replica")
+        t.equal(reply["counts"], counts, "rows of each replica")
+
+
+@hidden("5.3", of="few rows", test="few rows of others", title="random rows, fewer than replicas", hint="A replica without rows computes no gradient, and changes its weights like others.")
+def _(t):
+    for replicas in (2, 5, 8):
+        y = t.quarters(t.random.randint(1, replicas - 1))
+        reply = public("5.3").step(t, replicas, [1.0] * len(y), y, [0.0])
+        t.equal(reply["calls"], [1] * len(y) + [0] * (replicas - len(y)), "gradients of each replica")
+        t.close(reply["w"], [-sum(y) / len(y)] * replicas, "weights of all replicas")
+
+
+@hidden("5.3", of="bits", test="bits of more replicas", title="the same bits of six replicas, whichever ends first", hint="Add the gradients up when all are there, from the first to the last.")
+def _(t):
+    y = [1e8, 3.0, -1e8, 1.0, 5.0, 1e8]
+    found = {public("5.3").step(t, 6, [1.0] * 6, y, [0.0], order=t.random.sample(range(6), 6))["w"][0] for _ in range(4)}
+    t.check(len(found) == 1, f"the weight depends on the order in which the replicas end: {sorted(found)}")
+
+
+@hidden("5.3", of="at the same time", test="more at the same time", title="seven replicas compute at the same time", hint="Body i of for_each computes the gradient of replica i.")
+def _(t):
+    reply = public("5.3").step(t, 7, [1.0] * 15, [1.0] * 15, [0.0], order=t.random.sample(range(7), 7))
+    t.equal(reply["bodies"], list(range(7)), "bodies of for_each in which the replicas computed (-1: outside)")

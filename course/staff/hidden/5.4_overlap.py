@@ -1,5 +1,5 @@
 """Hidden tests of task 5.4."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("5.4", of="ranks", test="random ranks", title="random orders of gradients", hint="Try 6 buckets on 3 ranks.")
@@ -36,3 +36,61 @@ def _(t):
     reply = t.run(bucket_of=[p // 3 for p in ready], durations=[1] * buckets, ranks=1, ready=ready, at=[p + 1 for p in ready],
                   end=3 * buckets, steps=1)
     t.equal(reply["sent at"], [3 * b + 3 for b in range(buckets)], "when the buckets were sent")
+
+
+def sent_at(bucket_of, count, ready, at, end):
+    """When each bucket is sent: when it and all before it are complete, or at the end."""
+    out, complete = [], 0
+    for bucket in range(count):
+        wanted = [p for p, each in enumerate(bucket_of) if each == bucket]
+        times = dict(zip(ready, at))
+        complete = max([complete, *(times.get(p, end) for p in wanted)])
+        out.append(complete)
+    return out
+
+
+def compare(t, bucket_of, ready, end):
+    count = max(bucket_of) + 1
+    at = [10 * (i + 1) for i in range(len(ready))]
+    reply = public("5.4").steps(t, bucket_of, [5] * count, [ready], [at], end)
+    t.equal(reply["order"], list(range(count)), "buckets in the order in which they were sent")
+    t.equal(reply["sent at"], sent_at(bucket_of, count, ready, at, end), "when the buckets were sent")
+
+
+@hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3, 7 and 30 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
+def _(t):
+    for parameters in (3, 7, 30):
+        compare(t, [0] * parameters, t.random.sample(range(parameters), parameters), 10 * parameters + 50)
+
+
+@hidden("5.4", of="order", test="order of others", title="random buckets in random order", hint="A bucket that is complete before an earlier one must wait for it.")
+def _(t):
+    for _ in range(6):
+        count = t.random.randint(2, 6)
+        bucket_of = list(range(count)) + [t.random.randrange(count) for _ in range(6)]
+        compare(t, bucket_of, t.random.sample(range(count + 6), count + 6), 10 * (count + 6) + 20)
+
+
+@hidden("5.4", of="ends", test="ends of others", title="the step ends when all sums are there, of random durations", hint="end_step waits for every bucket.")
+def _(t):
+    for _ in range(5):
+        durations = [t.random.randint(1, 200) for _ in range(3)]
+        wire = 0
+        for bucket, duration in enumerate(durations):
+            wire = max(wire, 10 * (bucket + 1)) + duration
+        t.equal(public("5.4").steps(t, [0, 1, 2], durations, [[0, 1, 2]], end=31)["ends"], [max(31, wire)], "virtual time of the step")
+
+
+@hidden("5.4", of="unused", test="unused anywhere", title="random parameters get no gradient", hint="When backward has ended nothing more will come: send what has not been sent.")
+def _(t):
+    for _ in range(6):
+        count = t.random.randint(1, 5)
+        bucket_of = list(range(count)) + [t.random.randrange(count) for _ in range(5)]
+        compare(t, bucket_of, t.random.sample(range(count + 5), t.random.randint(0, count + 4)), 200)
+
+
+@hidden("5.4", of="next step", test="next steps of others", title="four steps of six buckets", hint="begin_step sets everything back.")
+def _(t):
+    ready = t.random.sample(range(9), 9)
+    one, many = (public("5.4").steps(t, [0, 1, 2, 3, 4, 5, 0, 1, 2], [5] * 6, [ready], steps=count) for count in (1, 4))
+    t.equal(many["order"], one["order"] * 4, "buckets that were sent in four steps")

@@ -1,5 +1,5 @@
 """Hidden tests of task 5.5."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 @hidden("5.5", of="both", test="random costs", title="random rings", hint="Try 12345 bytes in 7 ranks.")
@@ -18,3 +18,23 @@ def _(t):
         expected = 2 * (ranks - 1) * 1e12 * size / ranks / 10**10
         found = t.run(bytes=size, ranks=ranks, nanoseconds=0, rate=10**10)["picoseconds"][0]
         t.check(abs(found - expected) <= 2 + expected * 1e-9, f"time: found {found / 1e6:g} us, expected {expected / 1e6:g} us")
+
+
+@hidden("5.5", of="latency", test="other latencies", title="messages without bytes in random rings", hint="There are N - 1 steps that add and N - 1 that hand on.")
+def _(t):
+    for _ in range(8):
+        ranks, nanoseconds = t.random.randint(2, 300), t.random.randint(1, 90000)
+        public("5.5").times(t, [(0, ranks, nanoseconds, 10**9, 2000 * (ranks - 1) * nanoseconds)])
+
+
+@hidden("5.5", of="one rank", test="one rank of others", title="random bytes for one rank", hint="A ring of one has no steps.")
+def _(t):
+    for _ in range(5):
+        public("5.5").times(t, [(t.random.randint(1, 10**10), 1, t.random.randint(0, 9999), t.random.randint(1, 10**9), 0)])
+
+
+@hidden("5.5", of="fractions", test="other fractions", title="few bytes in many ranks", hint="Divide as double.")
+def _(t):
+    for _ in range(8):
+        size, ranks = t.random.randint(1, 60), t.random.randint(2, 99)
+        public("5.5").times(t, [(size, ranks, 0, 10**9, 2000 * (ranks - 1) * size / ranks)])
