@@ -21,6 +21,10 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(list(check.parse([])[1]), list(check.PARTS))
         self.assertNotIn("mutants", check.PARTS)
 
+    def test_every_public_test_has_a_hidden_relative(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual([], [each for each in check.count(None) if "hidden" in each])
+
     def test_refuses_other_words(self):
         said = io.StringIO()
         with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
