@@ -69,3 +69,9 @@ def _(t):
         x, reply = public("5.1").ask(t, call, (rows, width, devices), parts, home)
         t.at_most(reply["between"][0], 4 * (len(x) - parts[home]), f"bytes between devices in {call}")
         t.at_most(reply["copies"][0], devices, f"copies of {call}")
+
+
+@hidden("5.1", of="scatter remainder", test="many rows", title="70,001 rows", hint="Nothing limits the number of rows.")
+def _(t):
+    public("5.1").scattered(t, [((70001, 1, 4), [17501, 17500, 17500, 17500])])
+    public("5.1").gathered(t, [((70001, 1, 4), [17501, 17500, 17500, 17500])])

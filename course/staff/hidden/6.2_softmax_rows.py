@@ -74,3 +74,8 @@ def _(t):
 def _(t):
     for launch in t.run(x=t.floats(3072), rows=3, columns=1024).launches:
         t.at_most(launch.sectors, launch.least_sectors, "sectors", launch.worst_sectors)
+
+
+@hidden("6.2", of="rows", test="more rows", title="70,000 rows", hint="A grid has at most 65,535 blocks along y and z.")
+def _(t):
+    t.begins(seconds=0.3, may_end=True, x=[1.0] * 70000, rows=70000, columns=1)

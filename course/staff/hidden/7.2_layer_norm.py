@@ -93,3 +93,8 @@ def _(t):
     reply = public("7.2").forward(t, t.quarters(rows * d), d)
     if not t.on_gpu:
         t.at_most(reply.total("sectors"), 6 * rows * d / 8 + 2 * rows, "sectors", reply.worst("sectors"))
+
+
+@hidden("7.2", of="rows", test="more rows", title="70,000 rows", hint="A grid has at most 65,535 blocks along y and z.")
+def _(t):
+    t.begins(seconds=0.3, may_end=True, x=[1.0] * 70000, rows=70000, weight=[1.0], bias=[0.0])

@@ -134,3 +134,11 @@ def _(t):
         sums = [sum(terms[:i + 1]) / sum(terms) for i in range(3)]
         t.equal(public("7.6").write(t, logits, [0], 4, temperature, random)["written"], [next(i for i, each in enumerate(sums) if each > r) for r in random],
                 f"text at temperature {temperature}")
+
+
+@hidden("7.6", of="pieces", test="pieces of a long text", title="a text of 70,000 tokens", hint="A place in the text is a long.")
+def _(t):
+    text = [t.random.randrange(3) for _ in range(70000)]
+    random = [0.0, 0.5, 0.75, 0.96875]
+    found = t.run(text=text, logits=[0.0] * 9, window=2, pieces=4, steps=1, random=random, lr=0.0)
+    t.equal(found["seen"], [each for r in random for each in text[int(r * 69998):int(r * 69998) + 2]], "tokens that forward got")
