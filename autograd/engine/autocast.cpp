@@ -120,6 +120,11 @@ void Operands::see(const Tensor& x) {
   if (cast == Cast::widest) widest_ = promoteTypes(widest_.value_or(x.dtype()), x.dtype());
 }
 
+ScalarType cast_type(const Row& row, const Tensor& x) {
+  const bool casts = thread_modes.autocast.casts && mode_of(x) && cast_of(row, x) == Cast::wide;
+  return casts ? kFloat : x.scalar_type();
+}
+
 Tensor Operands::converted(const Tensor& x) const {
   const DeviceAutocast* mode = mode_of(x);
   if (!mode) return x;

@@ -82,6 +82,10 @@ class Operands {
   std::optional<ScalarType> widest_;
 };
 
+// The dtype that a row of wide casts converts x to now. A function that reads x as it is asks it
+// for the dtype of its result.
+ScalarType cast_type(const Row& row, const Tensor& x);
+
 // Not inlined: a call without autocast does not pay for them.
 template <class... Args>
 [[gnu::cold, gnu::noinline]] bool concerns(const Row& row, const Args&... args) {

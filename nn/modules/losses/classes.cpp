@@ -37,8 +37,9 @@ struct Losses {
   Tensor losses, factors;
 };
 
-void check_targets(const char* op, const Tensor& input, const Tensor& target,
-                   const Tensor& weight) {
+// dtype: that input is computed in.
+void check_targets(const char* op, const Tensor& input, const Tensor& target, const Tensor& weight,
+                   ScalarType dtype) {
   check(input.dim() > 0, op,
         ": input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
   check_class_numbers(op, target);
@@ -52,8 +53,8 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target,
   if (weight.defined()) raw::check_same_device(op, input, "input", weight, "weight");
   check_class_weight(op, input, dim, weight);
   if (weight.defined())
-    check<TypeError>(weight.dtype() == input.dtype(), op, ": weight has dtype ", weight.dtype(),
-                     ", input ", input.dtype(), "; convert one with .to(...)");
+    check<TypeError>(weight.dtype() == dtype, op, ": weight has dtype ", weight.dtype(), ", input ",
+                     dtype, "; convert one with .to(...)");
 }
 
 // input: log-probabilities; target: int64.
@@ -83,14 +84,6 @@ bool fits_rows(const Tensor& input, const CrossEntropyLossOptions& options) {
   const Tensor& weight = options.weight();
   return class_dim(input) == input.dim() - 1 && input.is_floating_point() && input.numel() > 0 &&
          !(weight.defined() && (options.label_smoothing() != 0 || recording(weight)));
-}
-
-// Whether autocast would make float32 of logits that loss_of_rows reads as they are.
-bool stays_half(const Tensor& input, const Tensor& target, const CrossEntropyLossOptions& options) {
-  return input.defined() && target.defined() && input.is_cuda() && input.dim() > 0 &&
-         (input.dtype() == kHalf || input.dtype() == kBFloat16) &&
-         autocast::is_autocast_enabled(kCUDA) && fits_rows(input, options) &&
-         !options.weight().defined() && !target.is_floating_point();
 }
 
 // input: logits; target: int64.
@@ -139,7 +132,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
   GRADUS_AUTOCAST(nll_loss, input, target, options);
   const char* op = "nll_loss";
   check_defined(op, input, target);
-  check_targets(op, input, target, options.weight());
+  check_targets(op, input, target, options.weight(), input.scalar_type());
   const Losses losses = losses_of_logs(
       op, input, target.to(kLong),
       CrossEntropyLossOptions().weight(options.weight()).ignore_index(options.ignore_index()));
@@ -148,10 +141,6 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options) {
-  const bool half = stays_half(input, target, options);
-  if (!half) {
-    GRADUS_AUTOCAST(cross_entropy, input, target, options);
-  }
   const char* op = "cross_entropy";
   check_defined(op, input, target);
   check(input.dim() > 0, op,
@@ -159,18 +148,20 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
   check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1, op,
         ": label_smoothing is ", options.label_smoothing(),
         ", expected a part; give a number of 0 to 1");
-  const auto logs = [&] { return input.log_softmax(class_dim(input)); };
-  if (input.sizes() == target.sizes()) return probability_loss(logs(), target, options);
+  // Under autocast, too, rows of logits are read as they are; the result is float32 then.
+  constexpr autocast::Row kRow = autocast::row_of("cross_entropy");
+  const ScalarType dtype = autocast::cast_type(kRow, input);
+  const auto logs = [&] { return input.to(dtype).log_softmax(class_dim(input)); };
+  if (input.sizes() == target.sizes())
+    return probability_loss(logs(), target.to(autocast::cast_type(kRow, target)), options);
   check<TypeError>(!target.is_floating_point(), op, ": target has dtype ", target.dtype(),
                    ", expected class numbers of int64, or probabilities of input's shape ",
                    input.sizes(), ", and it has shape ", target.sizes(),
                    "; convert with .to(kLong) or reshape it");
-  check_targets(op, input, target, options.weight());
+  check_targets(op, input, target, options.weight(), dtype);
   const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
-  if (fits_rows(input, options))
-    return loss_of_rows(op, input, numbers, options, half ? kFloat : input.scalar_type());
-  return averaged(op, losses_of_logs(op, logs(), numbers, options), options.reduction(),
-                  input.scalar_type());
+  if (fits_rows(input, options)) return loss_of_rows(op, input, numbers, options, dtype);
+  return averaged(op, losses_of_logs(op, logs(), numbers, options), options.reduction(), dtype);
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
