@@ -13,12 +13,13 @@ inline nn::Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t s
       nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-// relu(norm(x) + identity). Gradus' model calls the function that makes one operation of it, as
+// relu(norm(x) + identity). Gradus' model calls the helper that makes one operation of it, as
 // PyTorch's compiler does.
 template <class Norm>
 Tensor add_relu(Norm& norm, const Tensor& x, const Tensor& identity) {
-  if constexpr (requires { norm->forward_add_relu(x, identity); })
-    return norm->forward_add_relu(x, identity);
+  using namespace nn::detail;
+  if constexpr (requires { norm_add_relu(*norm, x, identity); })
+    return norm_add_relu(*norm, x, identity);
   else
     return library::relu(norm->forward(x) + identity);
 }

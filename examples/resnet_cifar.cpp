@@ -15,23 +15,21 @@ nn::Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride) 
 // relu(x + two convolutions of x); where the shape changes, x passes through a small convolution.
 struct ResidualImpl : nn::Module {
   ResidualImpl(int64_t in, int64_t out, int64_t stride)
-      : conv1(register_module("conv1", convolution(in, out, 3, stride))),
-        norm1(register_module("norm1", nn::BatchNorm2d(out))),
-        conv2(register_module("conv2", convolution(out, out, 3, 1))),
-        norm2(register_module("norm2", nn::BatchNorm2d(out))) {
+      : inner(register_module("inner",
+                              nn::Sequential(convolution(in, out, 3, stride), nn::BatchNorm2d(out),
+                                             nn::ReLU(), convolution(out, out, 3, 1)))),
+        norm(register_module("norm", nn::BatchNorm2d(out))) {
     if (stride != 1 || in != out)
       shortcut = register_module(
           "shortcut", nn::Sequential(convolution(in, out, 1, stride), nn::BatchNorm2d(out)));
   }
   Tensor forward(const Tensor& x) {
-    const Tensor y = conv2(norm1(conv1(x)).relu());
-    return norm2->forward_add_relu(y, shortcut ? shortcut->forward(x) : x);
+    const Tensor y = norm(inner->forward(x));
+    return relu(y + (shortcut ? shortcut->forward(x) : x));
   }
 
-  nn::Conv2d conv1;
-  nn::BatchNorm2d norm1;
-  nn::Conv2d conv2;
-  nn::BatchNorm2d norm2;
+  nn::Sequential inner;
+  nn::BatchNorm2d norm;
   nn::Sequential shortcut{nullptr};
 };
 GRADUS_MODULE(Residual);

@@ -4,7 +4,6 @@
 #include <typeinfo>
 
 #include "gradus/autograd/engine/node.h"
-#include "gradus/nn/modules/activation.h"
 #include "gradus/nn/modules/batchnorm.h"
 
 namespace gradus::nn {
@@ -22,27 +21,9 @@ void SequentialImpl::pretty_print(std::ostream& stream) const {
   print_tree(stream, "gradus::nn::Sequential");
 }
 
-namespace {
-// f(module) where it is one of these classes, and none that derives from it.
-template <class... Classes, class F>
-bool with_class(Module& module, const F& f) {
-  const std::type_info& type = typeid(module);
-  return (... || (type == typeid(Classes) && (f(static_cast<Classes&>(module)), true)));
-}
-}  // namespace
-
 size_t SequentialImpl::feed(size_t i, AnyValue& value) const {
-  Module& module = *modules_[i].ptr();
   Tensor* const x = value.try_get<Tensor>();
-  const auto is_relu = [](const Module& next) {
-    return typeid(next) == typeid(ReLUImpl) && !next.is_watched();
-  };
-  const auto with_relu = [&](auto& norm) {
-    *x = Module::with_path(norm, [&] { return norm.forward_of(*x, AfterNorm::relu); });
-  };
-  if (x && i + 1 < size() && is_relu(*modules_[i + 1].ptr()) && module.is_training() &&
-      !module.is_watched() &&
-      with_class<BatchNorm1dImpl, BatchNorm2dImpl, BatchNorm3dImpl>(module, with_relu))
+  if (x && i + 1 < size() && detail::run_with_relu(*modules_[i].ptr(), *modules_[i + 1].ptr(), *x))
     return 2;
   value = modules_[i].any_forward(std::move(value));
   return 1;

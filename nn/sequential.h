@@ -78,8 +78,8 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
 
  private:
   const AnyModule& any(size_t index) const;
-  // Replaces the value by what module i makes of it, or batch norm there and ReLU after it in one
-  // pass. Returns how many modules these are.
+  // Replaces the value by what module i makes of it, or it and the next one where they run as one.
+  // Returns how many modules these are.
   size_t feed(size_t i, AnyValue& value) const;
   [[noreturn]] static void fail_result(const std::type_info& actual, const std::type_info& asked);
 

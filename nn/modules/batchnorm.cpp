@@ -1,10 +1,14 @@
 // BatchNorm and InstanceNorm: their functions, parameters and running statistics.
 #include "gradus/nn/modules/batchnorm.h"
 
+#include <type_traits>
+#include <typeinfo>
+
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/nn/init.h"
+#include "gradus/nn/modules/activation.h"
 
 namespace gradus::nn {
 
@@ -156,15 +160,30 @@ void NormWithStatistics<Derived, Options>::check_input(const Tensor& input, int6
         ", permute it or make the module with num_features = ", input.size(channel_dim));
 }
 
-template <class Derived, int D>
-Tensor BatchNormImplBase<Derived, D>::forward_add_relu(const Tensor& input,
-                                                       const Tensor& identity) {
-  this->check_defined(input, "input"), this->check_defined(identity, "identity");
+bool detail::run_with_relu(Module& norm, Module& relu, Tensor& x) {
+  if (typeid(relu) != typeid(ReLUImpl) || relu.is_watched() || !norm.is_training() ||
+      norm.is_watched())
+    return false;
+  const auto run_as = [&]<class Norm>(std::type_identity<Norm>) {  // and as none derived from it
+    if (typeid(norm) != typeid(Norm)) return false;
+    const auto run = [&] { return static_cast<Norm&>(norm).forward_of(x, AfterNorm::relu); };
+    x = Module::with_path(norm, run);
+    return true;
+  };
+  return run_as(std::type_identity<BatchNorm1dImpl>()) ||
+         run_as(std::type_identity<BatchNorm2dImpl>()) ||
+         run_as(std::type_identity<BatchNorm3dImpl>());
+}
+
+template <class Norm>
+Tensor detail::norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity) {
+  norm.check_defined(input, "input"), norm.check_defined(identity, "identity");
   const bool alike = input.scalar_type() == identity.scalar_type() &&
                      input.device() == identity.device() && input.sizes() == identity.sizes();
-  if (!this->is_training() || this->is_watched() || !alike || input.numel() == 0)
-    return relu(Module::call(static_cast<Derived&>(*this), input) + identity);
-  return Module::with_path(*this, [&] { return forward_of(input, AfterNorm::add_relu, identity); });
+  if (!norm.is_training() || norm.is_watched() || !alike || input.numel() == 0)
+    return relu(Module::call(norm, input) + identity);
+  return Module::with_path(norm,
+                           [&] { return norm.forward_of(input, AfterNorm::add_relu, identity); });
 }
 
 template <class Derived, int D>
@@ -214,10 +233,11 @@ Tensor InstanceNormImpl<Derived, D>::forward(const Tensor& input) {
                  .eps(this->options.eps()));
 }
 
-#define GRADUS_NORMS(n)                                                            \
-  template struct NormWithStatistics<BatchNorm##n##dImpl, BatchNormOptions>;       \
-  template struct NormWithStatistics<InstanceNorm##n##dImpl, InstanceNormOptions>; \
-  template struct BatchNormImplBase<BatchNorm##n##dImpl, n>;                       \
+#define GRADUS_NORMS(n)                                                                      \
+  template struct NormWithStatistics<BatchNorm##n##dImpl, BatchNormOptions>;                 \
+  template struct NormWithStatistics<InstanceNorm##n##dImpl, InstanceNormOptions>;           \
+  template struct BatchNormImplBase<BatchNorm##n##dImpl, n>;                                 \
+  template Tensor detail::norm_add_relu(BatchNorm##n##dImpl&, const Tensor&, const Tensor&); \
   template struct InstanceNormImpl<InstanceNorm##n##dImpl, n>;
 GRADUS_NORMS(1)
 GRADUS_NORMS(2)

@@ -86,6 +86,18 @@ struct NormWithStatistics : Layer<Derived, Options> {
   void check_input(const Tensor& input, int64_t least, int64_t most, int64_t channel_dim) const;
 };
 
+namespace detail {
+// Batch norm and what follows it take the passes over memory of batch norm alone while training.
+//
+// Runs a batch norm and a ReLU after it on x. Returns false, with nothing done, for other modules,
+// for those with hooks, and after eval().
+bool run_with_relu(Module& norm, Module& relu, Tensor& x);
+// relu(norm(input) + identity), which ends a residual block. The sum of tensors of one shape and
+// dtype is rounded once. Hooks of norm see its forward().
+template <class Norm>
+Tensor norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity);
+}  // namespace detail
+
 // Each channel less the mean of its batch, over its deviation; after eval() by the running
 // statistics, where they are tracked. Input and output (N, C, D spatial dimensions), 1d also (N,
 // C).
@@ -95,14 +107,15 @@ template <class Derived, int D>
 struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
   using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
   Tensor forward(const Tensor& input) { return forward_of(input, AfterNorm::nothing); }
-  // relu(forward(input) + identity), which ends a residual block. While training, tensors of one
-  // shape and dtype take the passes over memory of batch norm alone, and the sum is rounded once.
-  // Hooks of this module see forward().
-  Tensor forward_add_relu(const Tensor& input, const Tensor& identity);
-  // forward(), and what follows it.
-  Tensor forward_of(const Tensor& input, AfterNorm after, const Tensor& identity = {});
 
   functional::SumOverRanks sum_over_ranks;  // convert_sync_batchnorm (distributed/ddp/) sets it
+
+ private:
+  friend bool detail::run_with_relu(Module& norm, Module& relu, Tensor& x);
+  template <class Norm>
+  friend Tensor detail::norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity);
+  // forward(), and what follows it.
+  Tensor forward_of(const Tensor& input, AfterNorm after, const Tensor& identity = {});
 };
 GRADUS_LAYER(BatchNorm1d, BatchNormImplBase, 1);
 GRADUS_LAYER(BatchNorm2d, BatchNormImplBase, 2);

@@ -71,7 +71,7 @@ TEST(BatchNormAndReLU, GiveTheValuesAndGradientsOfBoth) {
   EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
 }
 
-// forward_add_relu() gives the values and gradients of relu(forward() + identity), also of a second
+// norm_add_relu() gives the values and gradients of relu(forward() + identity), also of a second
 // order, of other shapes and dtypes, and after eval().
 TEST(BatchNormAddReLU, IsTheComposition) {
   const Tensor x = randn({4, 3, 2, 2}, kDouble), grad = randn({4, 3, 2, 2}, kDouble);
@@ -99,8 +99,10 @@ TEST(BatchNormAddReLU, IsTheComposition) {
       }
       return results;
     };
-    const Tensors got = all(norm, [&](const Tensor&in,
-                                      const Tensor&id) { return norm->forward_add_relu(in, id); }),
+    const Tensors got = all(norm,
+                            [&](const Tensor&in, const Tensor&id) {
+                              return nn::detail::norm_add_relu(*norm, in, id);
+                            }),
                   expected = all(alone, [&](const Tensor&in, const Tensor&id) {
                     return relu(alone->forward(in) + id);
                   });
@@ -109,23 +111,28 @@ TEST(BatchNormAddReLU, IsTheComposition) {
     EXPECT_TRUE(norm->running_var.equal(alone->running_var));
     EXPECT_TRUE(norm->num_batches_tracked.equal(alone->num_batches_tracked));
     norm->eval(), alone->eval();
-    EXPECT_TRUE(norm->forward_add_relu(x, identity).equal(relu(alone->forward(x) + identity)));
+    EXPECT_TRUE(
+        nn::detail::norm_add_relu(*norm, x, identity).equal(relu(alone->forward(x) + identity)));
   }
 }
 
 TEST(BatchNormAddReLU, LetsHooksSeeForwardAndNamesItsModule) {
   nn::BatchNorm2d norm(3);
   const Tensor x = randn({4, 3, 2, 2}), identity = randn({4, 3, 2, 2});
-  const Tensor expected = norm->forward_add_relu(x, identity);
+  const Tensor expected = nn::detail::norm_add_relu(*norm, x, identity);
   bool negative = false;
   norm->register_forward_hook([&](nn::Module&, const Tensor&, const Tensor& y) {
     negative = (y < 0).any().item<bool>();
     return Tensor();
   });
-  EXPECT_TRUE(norm->forward_add_relu(x, identity).allclose(expected, 1e-6, 1e-6));
+  EXPECT_TRUE(nn::detail::norm_add_relu(*norm, x, identity).allclose(expected, 1e-6, 1e-6));
   EXPECT_TRUE(negative);
-  expect_error<ValueError>([&] { norm->forward_add_relu(x, Tensor()); }, "identity");
-  expect_error<ValueError>([&] { norm->forward_add_relu(randn({4, 5, 2, 2}), x); }, "num_features");
+  expect_error<ValueError>([&] { nn::detail::norm_add_relu(*norm, x, Tensor()); }, "identity");
+  expect_error<ValueError>(
+      [&] {
+        nn::detail::norm_add_relu(*norm, randn({4, 5, 2, 2}), x);
+      },
+      "num_features");
 }
 
 TEST(BatchNormAndReLU, StayApartForAHookAndNameTheirModule) {
