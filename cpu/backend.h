@@ -10,10 +10,8 @@ namespace gradus::cpu {
 
 class CpuBackend final : public Backend {
  public:
-#define FUNCTION(result, name, called, parameters, ...) result name parameters override;
-#define MEMORY(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CPU(...) FUNCTION(__VA_ARGS__)
+#define ROW(result, name, called, parameters, ...) result name parameters override;
+#define DEFAULT_BUT_CUDA(...)
 #include "gradus/tensor/table/backend.def"
 };
 

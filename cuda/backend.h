@@ -10,10 +10,8 @@ namespace gradus::cuda {
 
 class CudaBackend final : public Backend {
  public:
-#define FUNCTION(result, name, called, parameters, ...) result name parameters override;
-#define MEMORY(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CUDA(...) FUNCTION(__VA_ARGS__)
+#define ROW(result, name, called, parameters, ...) result name parameters override;
+#define DEFAULT_BUT_CPU(...)
 #include "gradus/tensor/table/backend.def"
 };
 

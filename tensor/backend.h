@@ -59,10 +59,8 @@ class Backend {
   virtual ~Backend() = default;
 
 #define FUNCTION(result, name, called, parameters, ...) virtual result name parameters = 0;
-#define MEMORY(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT(result, name, called, parameters, ...) virtual result name parameters;
-#define DEFAULT_BUT_CPU(...) DEFAULT(__VA_ARGS__)
-#define DEFAULT_BUT_CUDA(...) DEFAULT(__VA_ARGS__)
+#define MEMORY FUNCTION
+#define ROW(result, name, called, parameters, ...) virtual result name parameters;
 #include "gradus/tensor/table/backend.def"
 };
 

@@ -11,9 +11,9 @@ namespace gradus {
 class MetaBackend : public Backend {
  public:
 #define MEMORY(result, name, called, parameters, ...) result name parameters override;
-#define FUNCTION(result, name, called, parameters, arguments) \
+#define FUNCTION(result, name, called, parameters, arguments, ...) \
   result name parameters override { return leave<result>(called GRADUS_AND arguments); }
-#define DEFAULT(...) FUNCTION(__VA_ARGS__)
+#define DEFAULT FUNCTION
 #include "gradus/tensor/table/backend.def"
 
   // A tensor with data is an operand beside one on meta. Where this returns, that is an error.

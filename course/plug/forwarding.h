@@ -10,12 +10,12 @@ class ForwardingBackend : public Backend {
  public:
   explicit ForwardingBackend(Backend& inner) : inner_(inner) {}
 
-#define MEMORY(result, name, called, parameters, arguments) \
+#define MEMORY(result, name, called, parameters, arguments, ...) \
   result name parameters override { return inner_.name arguments; }
-#define FUNCTION(result, name, called, parameters, arguments) \
-  result name parameters override {                           \
-    handed_on(#name);                                         \
-    return inner_.name arguments;                             \
+#define FUNCTION(result, name, called, parameters, arguments, ...) \
+  result name parameters override {                                \
+    handed_on(#name);                                              \
+    return inner_.name arguments;                                  \
   }
 #include "gradus/tensor/table/backend.def"
 

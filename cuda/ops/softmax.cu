@@ -217,7 +217,6 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
 // More rows than this are averaged by several blocks.
 constexpr int64_t kMostAveraged = 1 << 15;
 
-// Logits of half types are taken too, with all else in Float but the gradient.
 void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
                                 const Tensor& weight, const Tensor& table, const Tensor& mean) {
   const Context context(x);

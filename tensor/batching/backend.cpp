@@ -22,22 +22,23 @@ bool keeps_contiguous(const Tensor& x, const Axes& axes) {
   return !x.is_contiguous() || physical(x, axes).is_contiguous();
 }
 
-// A function of Backend; needs_contiguous: its results are. below(backend, ...) calls it;
-// special(rules, ...) and composed(...) say whether they did its work.
-template <class Result, class Below, class Special_, class Composed>
+using contracts::Contract, contracts::Rule;
+
+// A function of Backend. below(backend, ...) calls it; special(rules, ...) and composed(...) say
+// whether they did its work.
+template <class Result, class Below, class Specially, class Composed>
 struct Call {
-  Rule rule;
-  size_t results;
-  bool needs_contiguous;
+  const Contract& contract;
   const char* called;
   DeviceType type;
   Below below;
-  Special_ special;
+  Specially special;
   Composed composed;
 
   template <class... A>
   Result operator()(const A&... args) const {
-    const Operands operands(results, args...);
+    const Rule rule = contract.batch.rule;
+    const Operands operands(contract.results, args...);
     const Axes drawing = rule == Rule::draw ? drawing_axes() : Axes();
     const Axes axes = merge(operands.axes(), drawing);
     for (const Tensor* out : operands.results())
@@ -54,7 +55,8 @@ struct Call {
       if (has_no_sample(axes)) return;
       if (rule == Rule::draw)
         draw(drawing, without(axes, drawing), operands, args...);
-      else if (rule == Rule::loop || (needs_contiguous && !operands.fill_memory(axes)))
+      else if (rule == Rule::loop ||
+               (contract.takes.are_contiguous != 0 && !operands.fill_memory(axes)))
         loop(axes, args...);
       else
         outside(
@@ -103,14 +105,12 @@ struct Call {
   }
 };
 
-template <class Result, class Below, class S, class Composed>
-Call<Result, Below, S, Composed> call_of(Rule rule, size_t results, bool needs_contiguous,
-                                         const char* called, DeviceType type, Below below,
-                                         S special, Composed composed) {
-  return {rule, results, needs_contiguous, called, type, below, special, composed};
+template <class Result, class Below, class Specially, class Composed>
+Call<Result, Below, Specially, Composed> call_of(const Contract& contract, const char* called,
+                                                 DeviceType type, Below below, Specially special,
+                                                 Composed composed) {
+  return {contract, called, type, below, special, composed};
 }
-
-consteval bool fills_memory(std::string_view name) { return name == "cat" || name == "triangle"; }
 
 class BatchBackend final : public Backend {
  public:
@@ -119,10 +119,10 @@ class BatchBackend final : public Backend {
 #define GRADUS_BATCHED(result, name, called, parameters, arguments, composed)              \
   result name parameters override {                                                        \
     return call_of<result>(                                                                \
-        rule_of(#name), results_of(#name), fills_memory(#name), called, type_,             \
+        contracts::name::kContract, called, type_,                                         \
         [](Backend& below, const auto&... args) -> result { return below.name(args...); }, \
         []([[maybe_unused]] const auto& rules, [[maybe_unused]] const auto&... args) {     \
-          if constexpr (requires { rules.name(args...); })                                 \
+          if constexpr (contracts::name::kContract.batch.special)                          \
             return rules.name(args...);                                                    \
           else                                                                             \
             return false;                                                                  \
@@ -130,9 +130,9 @@ class BatchBackend final : public Backend {
         composed) arguments;                                                               \
   }
 #define MEMORY(result, name, called, parameters, ...) result name parameters override;
-#define FUNCTION(result, name, called, parameters, arguments) \
+#define FUNCTION(result, name, called, parameters, arguments, ...) \
   GRADUS_BATCHED(result, name, called, parameters, arguments, [](const auto&...) { return false; })
-#define DEFAULT(result, name, called, parameters, arguments)                                 \
+#define DEFAULT(result, name, called, parameters, arguments, ...)                            \
   GRADUS_BATCHED(result, name, called, parameters, arguments, ([this](const auto&... args) { \
                    Backend::name(args...);                                                   \
                    return true;                                                              \

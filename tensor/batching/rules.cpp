@@ -80,7 +80,8 @@ bool Special::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor&
   const auto is_wide = [&](const Operand& o) {
     return !o.is_number() && o.tensor->numel() == 1 && o.tensor->dtype() != out.dtype();
   };
-  if (gives_bool(op) || out.is_cuda() || !(is_wide(x) || is_wide(y))) return false;
+  if (gives_bool(op) || raw::takes_beside(Function::zip, out).mixed || !(is_wide(x) || is_wide(y)))
+    return false;
   const ScalarType wide = computed_type(out.dtype());
   const auto ready = [&](const Operand& o) {
     return o.is_number() ? Tensor() : raw::to(physical(*o.tensor, axes, out.dim()), wide);

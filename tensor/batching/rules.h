@@ -1,47 +1,14 @@
 // How functions of Backend run on batched tensors.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/batching/storage.h"
 #include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/table/contract.h"
 
 namespace gradus::batching {
-
-// lift: the axes are dimensions in front of every operand. shift: so they are, and `dim` counts
-// them. draw: the axes of levels whose samples draw different numbers are, and the others' samples
-// draw the same ones. loop: called for one sample after the other, which is said once.
-enum class Rule : uint8_t { lift, shift, draw, loop };
-
-consteval Rule rule_of(std::string_view name) {
-  for (const std::string_view each :
-       {"fill", "copy", "triangle", "map", "map_grad", "zip", "ternary", "where", "reduce", "norm",
-        "variance", "add_offsets"})
-    if (name == each) return Rule::lift;
-  for (const std::string_view each :
-       {"cat", "softmax", "softmax_grad", "arg_reduce", "scan", "arg_scan", "sort", "median",
-        "mode", "gather", "scatter", "fft"})
-    if (name == each) return Rule::shift;
-  for (const std::string_view each : {"random", "random_map", "count"})
-    if (name == each) return Rule::draw;
-  return Rule::loop;
-}
-
-// How many of a function's last tensors are results.
-consteval size_t results_of(std::string_view name) {
-  if (name == "batch_statistics") return 5;
-  if (name == "batch_normalize_grads") return 4;
-  for (const std::string_view each : {"lstm_cell", "gru_cell_grad", "attention_grad", "normalize"})
-    if (name == each) return 3;
-  for (const std::string_view each :
-       {"arg_reduce", "cross_entropy", "moments", "normalize_grads", "arg_scan", "sort", "select",
-        "median", "mode", "matmul_sums", "convolution_sums", "max_pool", "lstm_cell_grad",
-        "gru_cell", "attention"})
-    if (name == each) return 2;
-  return 1;
-}
 
 // An operand in the place of another one, which it outlives the call of.
 struct HeldOperand {
@@ -84,10 +51,10 @@ const T& changed(const T& x, int64_t, F) {
 class Operands {
  public:
   template <class... A>
-  explicit Operands(size_t results, const A&... args) {
+  explicit Operands(int results, const A&... args) {
     all_.reserve(sizeof...(args));
     (see(args), ...);
-    first_result_ = all_.size() - std::min(results, all_.size());
+    first_result_ = all_.size() - std::min(static_cast<size_t>(results), all_.size());
   }
   // Where any of them differs between samples. An operand that nobody has written counts for none.
   Axes axes() const;
@@ -133,7 +100,7 @@ Axes without(const Axes& all, const Axes& some);
 // Says once for each operation that vmap calls it for one sample after the other.
 void say_that_it_loops(const char* called);
 
-// The functions that need more than that: they return false where the call is none of theirs.
+// The functions whose rows say `special`: they return false where the call is none of theirs.
 // REQUIRES: the axes are those of the operands, and some.
 struct Special {
   const char* called;

@@ -72,11 +72,7 @@ Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) 
                     {stride, x.strides()[d - 2], x.strides()[d - 1]}, x.storage_offset() + offset);
 }
 
-// A GPU multiplies half types as they are; the CPU in float32.
-ScalarType product_type(const Tensor& x) {
-  return x.is_cuda() && (x.dtype() == kHalf || x.dtype() == kBFloat16) ? x.scalar_type()
-                                                                       : computed_type(x.dtype());
-}
+ScalarType product_type(const Tensor& x) { return taken_type(contracts::matmul::a, x); }
 
 // (a + ib)(c + id) by four products of real views: no kernel of its own.
 template <class F>
@@ -179,7 +175,7 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tens
     return backend(out).matmul_sums(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0),
                                     raw::unsqueeze(out, 0), sums);
   if (sums.defined()) fill_(sums, 0);
-  batched(a, b, Tensor(), out);
+  batched(to(a, product_type(a)), to(b, product_type(b)), Tensor(), out);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {

@@ -41,6 +41,7 @@ Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> a
 
 ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {
   const char* const op = largest ? "cummax" : "cummin";
+  check_ordered(op, x);
   const int64_t d = wrap_dim(op, dim, x);
   const ScalarType compute = computed_type(x.dtype());
   Tensor values = empty(x.sizes(), compute, x.device());
@@ -62,6 +63,7 @@ ScalarType ordered_type(const Tensor& x) {
 template <class F>
 ValuesAndIndices some_of_order(const char* op, const Tensor& x, int64_t dim, int64_t count,
                                const F& f) {
+  check_ordered(op, x);
   const int64_t d = wrap_dim(op, dim, x);
   const ScalarType ordered = ordered_type(x);
   Dims sizes = x.impl().sizes;
@@ -97,6 +99,7 @@ ValuesAndIndices mode(const Tensor& x, int64_t dim) {
 }
 
 ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
+  check_ordered("sort", x);
   const int64_t d = wrap_dim("sort", dim, x);
   const ScalarType ordered = ordered_type(x);
   // PyTorch's sort keeps the order of the dimensions in memory; its scans do not.

@@ -135,8 +135,8 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
   if (out.numel() == 0) return;
   Tensor kept[2];
   const bool is_complex = isComplexType(types.common);
-  const bool converts = out.is_cuda() && !is_complex && out.dtype() == types.common &&
-                        types.common == computed_type(types.common);
+  const bool converts = takes_beside(Function::zip, out).mixed && !is_complex &&
+                        out.dtype() == types.common && types.common == computed_type(types.common);
   const auto ready = [&](const Operand& o, bool second) -> Operand {
     const ScalarType dtype = entered_type(op, second, o, types.common);
     if (o.is_number() && is_complex) {

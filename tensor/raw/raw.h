@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/table/contract.h"
 
 namespace gradus::raw {
 
@@ -31,6 +32,30 @@ void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& 
 void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x, const Tensor& out);
 // The state to draw so many elements with.
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
+
+// --- What devices take (tensor/table/contract.h), as raw::taken(contracts::matmul::a, x)
+using contracts::Parameter, contracts::Strides;
+// The dtype that x's device takes for this parameter: that of x, or the one that this is computed
+// in.
+inline ScalarType taken_type(Parameter p, const Tensor& x) {
+  const ScalarType dtype = x.scalar_type();
+  return contracts::takes_dtype(p, x.device().type(), dtype) ? dtype : computed_type(dtype);
+}
+// Whether x has such strides.
+bool lies(Strides how, const Tensor& x);
+// Whether x's device takes x as it is.
+inline bool takes(Parameter p, const Tensor& x) {
+  return taken_type(p, x) == x.dtype() && lies(contracts::strides_of(p, x.device().type()), x);
+}
+// x as its device takes it: converted, and row-major, where it has to be. An undefined x stays so.
+Tensor taken(Parameter p, const Tensor& x);
+// An uninitialised result like x, (rows, columns). Large rows are apart where the device likes
+// that.
+Tensor empty_rows(Parameter p, const Tensor& x);
+// What else the device of x takes.
+inline const contracts::Beside& takes_beside(Function f, const Tensor& x) {
+  return contracts::of(f).beside(x.device().type());
+}
 
 // --- Views: the same storage, another geometry
 // REQUIRES: the geometry lies within the storage. `offset` counts from the start of the storage.
@@ -304,5 +329,7 @@ Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask);
 void check_floating(const char* op, const Tensor& x);
 // Errors: Error where x is undefined, TypeError where it is of bool.
 void check_number(const char* op, const Tensor& x);
+// Errors: Error where x is undefined, TypeError where it is complex.
+void check_ordered(const char* op, const Tensor& x);
 
 }  // namespace gradus::raw

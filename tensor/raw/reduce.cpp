@@ -44,9 +44,11 @@ Tensor reduce_complex(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims) {
   return raw::alias(
       raw::view_as_complex(raw::reduce(op, raw::view_as_real(x), IntArrayRef(reduced))));
 }
-// The dtype that a result is stored in: a GPU rounds it to a half type on the way.
-ScalarType stored_type(const Tensor& x, ScalarType dtype, ScalarType compute) {
-  return x.is_cuda() && isFloatingType(dtype) ? dtype : compute;
+// The dtype that a result is stored in: some devices round it to a half type on the way.
+ScalarType stored_type(Parameter out, const Tensor& x, ScalarType dtype, ScalarType compute) {
+  const bool rounds = dtype != compute && isFloatingType(dtype) &&
+                      contracts::takes_dtype(out, x.device().type(), dtype);
+  return rounds ? dtype : compute;
 }
 // The dtype among whose numbers an element is picked: integers stay as they are.
 ScalarType picked_type(ScalarType dtype) {
@@ -81,7 +83,8 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   for (int64_t d = 0; picks_an_element(op) && d < x.dim(); ++d)
     if (mask[static_cast<size_t>(d)]) check_reducible(name_of(op), x, d);
   const ScalarType compute = picks_an_element(op) ? picked_type(dtype) : computed_type(dtype);
-  Tensor out = empty(kept_sizes(x, mask), stored_type(x, dtype, compute), x.device());
+  Tensor out = empty(kept_sizes(x, mask), stored_type(contracts::reduce::out, x, dtype, compute),
+                     x.device());
   // No rounding to dtype happens between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
@@ -90,7 +93,8 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
 }
 
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
-  const ScalarType dtype = stored_type(x, x.dtype(), computed_type(x.dtype()));
+  const ScalarType dtype =
+      stored_type(contracts::variance::out, x, x.dtype(), computed_type(x.dtype()));
   Tensor out = empty(kept_sizes(x, dim_mask("var", dims, x)), dtype, x.device());
   // An empty x gives 0 / 0.
   if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
@@ -105,12 +109,14 @@ Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims) {
 }
 
 Tensor aminmax(const Tensor& x) {
+  check_ordered("aminmax", x);
   Tensor out = empty({2}, x.dtype(), x.device());
   backend(out).aminmax(x, out);
   return out;
 }
 
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {
+  check_ordered(name, x);
   const int64_t d = wrap_dim(name, dim, x);
   if (x.dim() == 0)
     return {raw::clone(x), [&] {

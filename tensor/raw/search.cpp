@@ -4,6 +4,7 @@
 namespace gradus::raw {
 
 Tensor searchsorted(const Tensor& list, const Tensor& values, bool right) {
+  check_ordered("searchsorted", list), check_ordered("searchsorted", values);
   const Tensor out = empty(values.sizes(), kLong, values.device());
   if (out.numel() == 0) return out;
   if (list.numel() == 0) {

@@ -28,38 +28,23 @@ Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) 
   return to(std::move(out), y.dtype());
 }
 
-namespace {
-// Rows that are apart and whose elements are neighbours: x, or a copy of it.
-Tensor in_rows(const Tensor& x) {
-  return x.strides()[1] == 1 && x.strides()[0] >= x.sizes()[1] ? x : raw::contiguous(x);
-}
-
-// Rows for the gradient of x. Large ones of 16 bits begin at multiples of 16 bytes: products of
-// them read these by the tensor memory accelerator, which takes no others.
-Tensor rows_like(const Tensor& x) {
-  constexpr int64_t kWidth = 8, kLarge = 1 << 20;
-  const int64_t rows = x.sizes()[0], columns = x.sizes()[1], rest = columns % kWidth;
-  if (!x.is_cuda() || x.element_size() != 2 || rest == 0 || rows * columns < kLarge)
-    return empty(x.sizes(), x.dtype(), x.device());
-  return raw::narrow(empty({rows, columns + kWidth - rest}, x.dtype(), x.device()), 1, 0, columns);
-}
-}  // namespace
-
 std::pair<Tensor, Tensor> cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
                                         const Tensor& target, const Tensor& weight, bool mean) {
   const ScalarType compute = computed_type(x.dtype());
   std::pair<Tensor, Tensor> out{empty({4, x.sizes()[0]}, compute, x.device()), {}};
   if (mean) out.second = empty({}, compute, x.device());
-  backend(x).cross_entropy(rule, in_rows(x), raw::contiguous(target),
-                           weight.defined() ? raw::contiguous(weight) : weight, out.first,
-                           out.second);
+  namespace row = contracts::cross_entropy;
+  backend(x).cross_entropy(rule, taken(row::x, x), taken(row::target, target),
+                           taken(row::weight, weight), out.first, out.second);
   return out;
 }
 
 Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows) {
-  Tensor out = rows_like(x);
-  backend(x).cross_entropy_grad(rule, grad, in_rows(x), raw::contiguous(target), rows, out);
+  namespace row = contracts::cross_entropy_grad;
+  Tensor out = empty_rows(row::out, x);
+  backend(x).cross_entropy_grad(rule, grad, taken(row::x, x), taken(row::target, target), rows,
+                                out);
   return out;
 }
 

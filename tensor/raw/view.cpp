@@ -80,6 +80,10 @@ void check_number(const char* op, const Tensor& x) {
   check<TypeError>(x.operand(op).dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
+void check_ordered(const char* op, const Tensor& x) {
+  check<TypeError>(!x.operand(op).is_complex(), op, ": not implemented for '", TypeName{x.dtype()},
+                   "', which has no order; compute with real() and imag()");
+}
 
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op) {
   const int64_t numel = checked_numel(op, sizes);

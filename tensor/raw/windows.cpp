@@ -52,7 +52,8 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
   }
   const Tensor out =
       empty(part_sizes(ConvolutionPass::wgrad, shape), grad.dtype(), grad.device(), op);
-  backend(out).convolution_sums(shape, raw::contiguous(grad), raw::contiguous(input), out, sums);
+  namespace row = contracts::convolution_sums;
+  backend(out).convolution_sums(shape, taken(row::grad, grad), taken(row::input, input), out, sums);
   return in_format(out, format_of(grad, input));
 }
 
@@ -71,19 +72,17 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
                      ") and bias type (", bias.dtype(),
                      ") should be the same; convert one with .to(...)");
   }
-  // A GPU takes half types and TF32 as they are, in any order; the CPU computes in float32.
-  const bool as_is = a.is_cuda() && (a.dtype() == kHalf || a.dtype() == kBFloat16 ||
-                                     (a.dtype() == kFloat && detail::allows_tf32_convolutions()));
-  const ScalarType compute = as_is ? a.scalar_type() : computed_type(a.dtype());
+  namespace row = contracts::convolution;
+  const ScalarType compute = taken_type(row::a, a);
   const MemoryFormat format = format_of(a, b);
+  const bool strided = contracts::strides_of(row::out, a.device().type()) == Strides::any;
   Tensor out = empty(part_sizes(part, shape), compute, a.device(),
-                     as_is ? format : MemoryFormat::Contiguous, op);
+                     strided ? format : MemoryFormat::Contiguous, op);
   const auto finished = [&] { return in_format(to(std::move(out), a.dtype()), format); };
   if (out.numel() == 0) return finished();
-  const auto ready = [&](const Tensor& x) { return as_is ? x : raw::contiguous(to(x, compute)); };
-  const Tensor offset = bias.defined() ? raw::contiguous(to(bias, compute)) : bias;
+  const Tensor offset = taken(row::bias, bias);
   if (a.numel() > 0 && b.numel() > 0) {
-    backend(out).convolution(part, shape, ready(a), ready(b), offset, out);
+    backend(out).convolution(part, shape, taken(row::a, a), taken(row::b, b), offset, out);
   } else {
     fill_(out, 0);
     if (bias.defined()) {
@@ -97,25 +96,20 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
 
 namespace {
 
-// The type that a backend computes pools in. A GPU takes half types as they are.
-ScalarType pooled_type(const Tensor& x) {
-  const bool half = x.dtype() == kHalf || x.dtype() == kBFloat16;
-  return x.is_cuda() && half ? x.scalar_type() : computed_type(x.dtype());
-}
-// Pools of planes that lie together (pool.channels): a GPU takes them as they are, the CPU planes
-// one after the other.
-bool takes_together(const Pool& pool, const Tensor& x) { return pool.channels > 1 && x.is_cuda(); }
 MemoryFormat format_of(const Pool& pool, int64_t rank) {
   if (pool.channels == 1) return MemoryFormat::Contiguous;
   return rank == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
 }
+// Planes that lie together (pool.channels) are laid one after the other where a device takes such
+// alone.
 struct PoolCall {
   Pool pool;
   MemoryFormat format;  // of what the backend takes
   ScalarType compute;
 
-  PoolCall(const Pool& of, const Tensor& x) : pool(of), compute(pooled_type(x)) {
-    const bool together = takes_together(of, x);
+  // p: what x is for the backend.
+  PoolCall(Parameter p, const Pool& of, const Tensor& x) : pool(of), compute(taken_type(p, x)) {
+    const bool together = of.channels > 1 && takes_beside(p.function(), x).channels_last;
     format = together ? format_of(of, x.dim()) : MemoryFormat::Contiguous;
     if (!together) pool.planes *= pool.channels, pool.channels = 1;
   }
@@ -135,8 +129,9 @@ Tensor finished(const Pool& pool, Tensor out, ScalarType dtype) {
 ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x) {
   check<TypeError>(x.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kFloat)");
+  check_ordered(op, x);
   const Dims sizes = pooled_sizes(pool, spatial, x, true);
-  const PoolCall call(pool, x);
+  const PoolCall call(contracts::max_pool::x, pool, x);
   const Tensor values = call.result(sizes, call.compute, x, op),
                indices = call.result(sizes, kLong, x, op);
   if (values.numel() > 0) backend(x).max_pool(call.pool, call.ready(x), values, indices);
@@ -145,7 +140,7 @@ ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const T
 
 Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                      IntArrayRef sizes) {
-  const PoolCall call(pool, grad);
+  const PoolCall call(contracts::max_pool_grad::grad, pool, grad);
   const Tensor out = call.result(sizes, call.compute, grad, "max_pool");
   if (grad.numel() == 0)
     fill_(out, 0);
@@ -157,14 +152,14 @@ Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices
 
 Tensor average_pool(const char* op, const Pool& pool, int spatial, const Tensor& x) {
   check_floating(op, x);
-  const PoolCall call(pool, x);
+  const PoolCall call(contracts::average_pool::x, pool, x);
   const Tensor out = call.result(pooled_sizes(pool, spatial, x, true), call.compute, x, op);
   if (out.numel() > 0) backend(out).average_pool(call.pool, call.ready(x), out);
   return finished(pool, out, x.dtype());
 }
 
 Tensor average_pool_grad(const Pool& pool, int spatial, const Tensor& grad) {
-  const PoolCall call(pool, grad);
+  const PoolCall call(contracts::average_pool_grad::grad, pool, grad);
   const Tensor out =
       call.result(pooled_sizes(pool, spatial, grad, false), call.compute, grad, "avg_pool");
   if (grad.numel() == 0)

@@ -385,5 +385,24 @@ TEST(RawNonzero, ScalarsAndNothing) {
   check_nonzero(tensor({5}, {kNan, 0, -0.0, 1, kInf}));
 }
 
+// Complex numbers have no order: what needs one names itself in the error.
+TEST(RawOrder, RefusesComplexNumbers) {
+  const Tensor z = raw::to(tensor({3}, {2, 1, 3}), kComplexFloat);
+  const auto refused = [](const char* op, const auto& call) {
+    SCOPED_TRACE(op);
+    expect_error<TypeError>(call, std::string(op) +
+                                      ": not implemented for 'ComplexFloat', which has no order; "
+                                      "compute with real() and imag()");
+  };
+  refused("sort", [&] { raw::sort(z, 0, false); });
+  refused("topk", [&] { raw::select("topk", z, 0, true, 0, 1); });
+  refused("median", [&] { raw::median("median", z, 0, false); });
+  refused("mode", [&] { raw::mode(z, 0); });
+  refused("cummax", [&] { raw::arg_scan(true, z, 0); });
+  refused("argmax", [&] { raw::arg_reduce("argmax", true, z, 0); });
+  refused("aminmax", [&] { raw::aminmax(z); });
+  refused("searchsorted", [&] { raw::searchsorted(z, z, false); });
+}
+
 }  // namespace
 }  // namespace gradus::test

@@ -169,14 +169,12 @@ void ProfilingBackend::transfer(const Tensor& src, const Tensor& dst, bool non_b
   inner().transfer(src, dst, non_blocking);
 }
 
-#define FUNCTION(result, name, called, parameters, arguments) \
+#define ROW(result, name, called, parameters, arguments, ...) \
   result ProfilingBackend::name parameters {                  \
     const Scope scope(#name, std::tie arguments);             \
     return inner().name arguments;                            \
   }
-#define DEFAULT(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CPU(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CUDA(...) FUNCTION(__VA_ARGS__)
+#define MEMORY(...)
 #include "gradus/tensor/table/backend.def"
 
 }  // namespace gradus::profiler

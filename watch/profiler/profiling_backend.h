@@ -15,11 +15,7 @@ class ProfilingBackend final : public Backend {
   static void install();
   static void remove();
 
-#define FUNCTION(result, name, called, parameters, ...) result name parameters override;
-#define MEMORY(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CPU(...) FUNCTION(__VA_ARGS__)
-#define DEFAULT_BUT_CUDA(...) FUNCTION(__VA_ARGS__)
+#define ROW(result, name, called, parameters, ...) result name parameters override;
 #include "gradus/tensor/table/backend.def"
 
  private:

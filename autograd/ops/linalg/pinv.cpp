@@ -140,6 +140,7 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
   const Called op("linalg.lstsq");
   matrices::checked(op, self, "input");
   matrices::check_alike(op, self, "input", b.operand(op, "other"), "other");
+  // PyTorch's defaults.
   const std::string_view method = driver.value_or(self.is_cuda() ? "gels" : "gelsy");
   check(method == "gels" || method == "gelsy" || method == "gelsd" || method == "gelss", op,
         ": driver is \"", method, "\", expected \"gels\", \"gelsy\", \"gelsd\" or \"gelss\"");

@@ -40,13 +40,9 @@ Tensor evaluate(const Sum& sum, const Tensor& a, const Tensor& b, IntArrayRef sh
   check_sum(sum, shape, a);
   const auto& [op, node, self, beta, alpha] = sum;
   const auto wide = [](const Tensor& x) { return raw::to(x, computed_type(x.dtype())); };
-  // A GPU multiplies half types as they are.
-  const auto factor = [&](const Tensor& x) {
-    return x.is_cuda() && x.is_floating_point() ? x : wide(x);
-  };
   Tensor out = raw::empty(shape, computed_type(a.dtype()), a.device());
   const auto matrix = [&](const Tensor& x) { return b.dim() == 1 ? raw::unsqueeze(x, 1) : x; };
-  raw::matmul_into(factor(a), matrix(factor(b)), matrix(out), Tensor());
+  raw::matmul_into(a, matrix(b), matrix(out), Tensor());
   if (!is_one(alpha)) raw::zip_(BinaryOp::mul, out, alpha);
   if (is_one(beta))
     raw::zip_(BinaryOp::add, out, wide(self));

@@ -51,10 +51,15 @@ Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q
           drawn(how, weights).transpose(-1, -2).matmul(grad)};
 }
 
+bool writes_rows(const Tensor& like) {
+  return contracts::strides_of(contracts::attention::out, like.device().type()) ==
+         contracts::Strides::rows;
+}
+
 // Room for a result (B, H, length, width) whose rows lie beside those of the other heads, as the
-// next layer reads them, where kernels can write them so.
+// next layer reads them, where the device can write them so.
 Tensor room_for(IntArrayRef sizes, const Tensor& like) {
-  if (!like.is_cuda()) return raw::empty(sizes, like.dtype(), like.device());
+  if (!writes_rows(like)) return raw::empty(sizes, like.dtype(), like.device());
   const Tensor rows =
       raw::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, like.dtype(), like.device());
   return raw::alias(raw::transpose(rows, 1, 2));  // a tensor of its own, as on the CPU
@@ -68,7 +73,7 @@ bool are_parts(const Tensor& q, const Tensor& k, const Tensor& v) {
     return x.sizes() == sizes && x.strides() == strides && x.impl().storage == q.impl().storage &&
            x.storage_offset() == q.storage_offset() + i * part;
   };
-  return q.is_cuda() && strides[0] == row * sizes[2] && strides[1] == sizes[3] &&
+  return writes_rows(q) && strides[0] == row * sizes[2] && strides[1] == sizes[3] &&
          strides[2] == row && follows(k, 1) && follows(v, 2);
 }
 // Room for gradients: parts of one tensor for those of such parts, which then need not be put
@@ -92,9 +97,8 @@ Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
     return composite_grad(how, computed(grad), computed(q), computed(k), computed(v),
                           computed(mask));
   const Tensors grads = room_for_grads(q, k, v);
-  const bool in_place = q.is_cuda() && grad.stride(3) == 1;
-  backend(q).attention_grad(how, in_place ? grad : raw::contiguous(grad), q, k, v, mask, n.saved(3),
-                            n.saved(4), grads[0], grads[1], grads[2]);
+  backend(q).attention_grad(how, raw::taken(contracts::attention_grad::grad, grad), q, k, v, mask,
+                            n.saved(3), n.saved(4), grads[0], grads[1], grads[2]);
   return grads;
 }
 
@@ -118,10 +122,10 @@ Tensor with_heads(const Tensor& x) {
   while (out.dim() < 4) out = out.unsqueeze(0);
   return out;
 }
-// The same, with neighbours along the last.
+// The same, as the device takes it.
 Tensor with_rows(const Tensor& x) {
   const Tensor out = with_heads(x);
-  return out.stride(3) == 1 ? out : out.contiguous();
+  return raw::takes(contracts::attention::q, out) ? out : out.contiguous();
 }
 
 void check_operand(const Tensor& x, const char* name, const Tensor& query) {
@@ -166,8 +170,7 @@ Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& giv
   Tensor mask = attn_mask.value_or(Tensor());
   check(!mask.defined() || !is_causal, kName,
         ": Explicit attn_mask should not be set when is_causal=True; give one of them");
-  // A GPU takes half types as they are.
-  const ScalarType dtype = query.is_cuda() ? query.scalar_type() : computed_type(query.dtype());
+  const ScalarType dtype = raw::taken_type(contracts::attention::q, query);
   if (dtype != query.dtype())
     return scaled_dot_product_attention(query.to(dtype), key.to(dtype), value.to(dtype), attn_mask,
                                         dropout_p, is_causal, scale)

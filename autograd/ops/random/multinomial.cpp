@@ -136,7 +136,7 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   shape[self.dim() - 1] = num_samples;
   const Tensor out = raw::empty(shape, kLong, kCPU);
   if (out.numel() == 0) return raw::to(out, self.device());
-  if (replacement && self.is_cuda())
+  if (replacement && self.is_cuda())  // a copy to the CPU would wait
     if (const Tensor drawn = draw_on_device(self, rows, n, num_samples, generator); drawn.defined())
       return raw::alias(drawn, shape, contiguous_strides(shape));
   const Rows weights{raw::contiguous(raw::to(raw::to(self, kCPU), kDouble)), rows, n};

@@ -24,8 +24,7 @@ Tensor gradient(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& 
 Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
                          const Tensor& weight, bool mean) {
   const ScalarType compute = computed_type(x.dtype());
-  // A GPU reads half types as they are.
-  if (compute != x.dtype() && !x.is_cuda())
+  if (raw::taken_type(contracts::cross_entropy::x, x) != x.dtype())
     return row_cross_entropy(rule, x.to(compute), target, weight, mean);
   const bool records = recording(x);
   const auto [table, average] = raw::cross_entropy(

@@ -28,8 +28,7 @@ Scalar median_of_none(ScalarType dtype) {
 
 Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
   raw::check_number(op, self);
-  check<TypeError>(!self.is_complex(), op, ": not implemented for '", TypeName{self.dtype()},
-                   "', which has no order; compute with real() and imag()");
+  raw::check_ordered(op, self);
   const Tensor list = self.detach().reshape({-1});
   const Tensor out = list.numel() == 0
                          ? full({}, median_of_none(self.scalar_type()), self.options())

@@ -14,8 +14,7 @@ Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArr
                bool keepdim) {
   const DimMask mask = dim_mask(name, dim, self);
   if (dim.has_value() && dim.value().empty()) return answer(self, self != 0);
-  // A GPU reads them as truths on the way.
-  const Tensor truths = self.is_cuda() ? self : truth(self);
+  const Tensor truths = raw::takes_beside(Function::reduce, self).mixed ? self : truth(self);
   const Tensor kept = self.numel() > 0 ? raw::reduce(op, truths, dim, kBool)
                                        : full(kept_sizes(self, mask), op == ReduceOp::amin,
                                               self.options().dtype(kBool));

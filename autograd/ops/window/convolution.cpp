@@ -23,7 +23,7 @@ Tensor bias_gradient(const Tensor& grad) {
 // Whether the gradients of weight and bias may come from one pass over grad.
 bool sums_at_once(const Tensor& grad) {
   const bool wide = grad.dtype() == computed_type(grad.scalar_type());
-  return !GradMode::is_enabled() && (wide || (grad.is_cuda() && grad.is_contiguous()));
+  return !GradMode::is_enabled() && (wide || raw::takes(contracts::convolution_sums::grad, grad));
 }
 
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes

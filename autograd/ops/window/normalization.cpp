@@ -187,8 +187,9 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
     return normalized_nothing("NativeBatchNormBackward0", input, of.weight, of.bias);
   }
   const MemoryFormat format = input.suggest_memory_format();
-  if (training && input.is_cuda() && format != MemoryFormat::Contiguous) {
-    // Channels that lie last are the columns of a matrix. A GPU takes it in any floating type.
+  if (training && format != MemoryFormat::Contiguous &&
+      raw::takes_beside(Function::batch_statistics, input).channels_last) {
+    // Channels that lie last are the columns of a matrix, which is taken in any floating type.
     const NormalizedRows rows = {input.numel() / channels, channels, 1, 1, true, true};
     const ScalarType computed = computed_type(input.dtype());
     return batch_normalized(rows, input, of_channels(of.weight, computed),

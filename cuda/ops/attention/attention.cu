@@ -45,8 +45,6 @@ Tensor contiguous_like(const Tensor& x, ScalarType dtype) {
 
 }  // namespace
 
-// Half types are taken too, with log_sums of Float. The result may have any strides of which the
-// last is 1.
 void CudaBackend::attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                             const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
   if (is_of_halves(q)) {

@@ -333,7 +333,6 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
     Backend::convolution_sums(shape, grad, input, out, sums);
 }
 
-// Half types are taken too; they and floats that may be rounded to TF32 with any strides.
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (takes_contiguous(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;

@@ -95,6 +95,12 @@ const Names top = {"gradus.h", "version.h", "version.cpp", "compat", "examples",
 const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",
                         "distributed/net", "tensor/codegen",  "tensor/fused",
                         "tensor/raw",      "tensor/batching"};
+// Rooms that do not ask which device a tensor is on: a column of tensor/table/backend.def says what
+// devices take. The files that may: PyTorch's defaults and arguments by device, and copies between
+// devices.
+const Names without_devices = {"autograd/ops/", "tensor/raw/", "tensor/batching/", "nn/modules/"};
+const Names with_devices = {"autograd/ops/linalg/pinv.cpp", "autograd/ops/linalg/svd.cpp",
+                            "autograd/ops/random/multinomial.cpp", "tensor/raw/copy.cpp"};
 const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.
@@ -125,10 +131,11 @@ std::string room_of(const std::string& path) {
   return room.generic_string();
 }
 
-bool is_solution(const std::string& path) {
-  return std::any_of(solutions.begin(), solutions.end(),
+bool is_within(const std::string& path, const Names& folders) {
+  return std::any_of(folders.begin(), folders.end(),
                      [&](const auto& folder) { return path.starts_with(folder); });
 }
+bool is_solution(const std::string& path) { return is_within(path, solutions); }
 
 // "course/tests/3.7_matmul_tiled.py": folders of the course hold such a file for each task.
 bool is_of_task(const std::string& path) {
@@ -185,6 +192,7 @@ class Reader {
     std::ifstream in(file);
     static const std::regex pattern(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     static const std::regex directive(R"(^\s*(module|import|export)\b)");
+    const bool asks_no_device = is_within(path_, without_devices) && !with_devices.contains(path_);
     const bool nvcc_reads = has_extension(path_, {".h", ".cuh", ".cu"});
     std::smatch match;
     bool is_data = false;  // of a test: a literal that a program wrote
@@ -194,6 +202,8 @@ class Reader {
       if (line_ == (is_shebang ? 2 : 1)) check_first_line(text, is_cpp);
       is_data |= text.starts_with("R\"golden(");
       if (!is_data && std::regex_search(text, match, pattern)) check(match[2], match[1] == "\"");
+      if (asks_no_device && text.find("is_cuda()") != std::string::npos)
+        report("asks which device a tensor is on; give the row of tensor/table/backend.def a column");
       if (nvcc_reads && std::regex_search(text, match, directive))
         report("begins with '" + match.str(1) +
                "', which nvcc takes for a directive of C++20's modules; break the line elsewhere");

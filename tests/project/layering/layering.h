@@ -10,6 +10,7 @@
 // - no source file has more than 500 lines (of course/core 150), and no folder more than 45 source
 //   files (those that the course has for each task are not counted);
 // - every source file opens with a comment that says what it holds;
+// - what runs on every device does not ask for CUDA, four named files excepted;
 // - no line that nvcc reads begins with module, import or export.
 #pragma once
 

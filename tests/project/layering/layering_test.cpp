@@ -342,6 +342,15 @@ TEST_F(Planted, ALineThatNvccTakesForADirectiveOfModules) {
             "modules; break the line elsewhere\n");
 }
 
+TEST_F(Planted, AQuestionForTheDevice) {
+  plant("tensor/raw/copy.cpp", "bool f(Tensor x) { return x.is_cuda(); }\n");
+  EXPECT_EQ(found(), "");
+  plant("tensor/raw/matmul.cpp", "bool f(Tensor x) { return x.is_cuda(); }\n");
+  EXPECT_EQ(found(),
+            "tensor/raw/matmul.cpp:2: asks which device a tensor is on; give the row of "
+            "tensor/table/backend.def a column\n");
+}
+
 TEST_F(Planted, AFolderWithoutAPlace) {
   plant("misc/helpers.h", "#pragma once\n");
   EXPECT_EQ(
