@@ -89,8 +89,8 @@ struct NormWithStatistics : Layer<Derived, Options> {
 namespace detail {
 // Batch norm and what follows it take the passes over memory of batch norm alone while training.
 //
-// Runs a batch norm and a ReLU after it on x. Returns false, with nothing done, for other modules,
-// for those with hooks, and after eval().
+// Runs a batch norm and a ReLU after it on x. Returns false and does nothing for other modules, for
+// modules with hooks and after eval().
 bool run_with_relu(Module& norm, Module& relu, Tensor& x);
 // relu(norm(input) + identity), which ends a residual block. The sum of tensors of one shape and
 // dtype is rounded once. Hooks of norm see its forward().

@@ -42,7 +42,7 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
     // Convert where the data lies, send it as one block, spread it where it arrives.
     const Tensor block = raw::contiguous(to(from, dst.dtype()));
     const Tensor landing = dst.is_contiguous() ? dst : empty_like(dst);
-    // Of two devices it is not the CPU's backend that moves the data, and meta's only receives.
+    // The backend of a GPU moves the data both ways; that of meta only receives.
     const bool receives = dst.is_meta() || (dst.is_cuda() && !block.is_meta());
     backend(receives ? dst : block).transfer(block, landing, non_blocking);
     if (!dst.is_contiguous()) backend(dst).copy(landing, dst);

@@ -33,7 +33,7 @@ void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
 // The state to draw so many elements with.
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
 
-// --- What devices take (tensor/table/contract.h), as raw::taken(contracts::matmul::a, x)
+// --- Tensors as devices take them (tensor/table/contract.h): raw::taken(contracts::matmul::a, x)
 using contracts::Parameter, contracts::Strides;
 // The dtype that x's device takes for this parameter: that of x, or the one that this is computed
 // in.
@@ -52,7 +52,7 @@ Tensor taken(Parameter p, const Tensor& x);
 // An uninitialised result like x, (rows, columns). Large rows are apart where the device likes
 // that.
 Tensor empty_rows(Parameter p, const Tensor& x);
-// What else the device of x takes.
+// The flags of x's device.
 inline const contracts::Beside& takes_beside(Function f, const Tensor& x) {
   return contracts::of(f).beside(x.device().type());
 }

@@ -1,4 +1,4 @@
-// What devices take as it is, and what is made of other tensors.
+// Conversions and copies for the contracts of devices.
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::raw {

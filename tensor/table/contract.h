@@ -1,5 +1,5 @@
-// What a row of backend.def says of its function beside the parameters: the dtypes and strides that
-// devices take as they are, how many tensors are results, and how batches of vmap are computed.
+// The last columns of backend.def: what devices take, how many tensors are results, and the rule for
+// batches of vmap.
 #pragma once
 
 #include <initializer_list>
@@ -86,7 +86,7 @@ struct Takes {
 inline constexpr Takes any{kAny}, reals{kWide | kHalves}, wide{kWide},
     numbers{dtypes({kLong}) | kFloats}, floating{kFloats};
 
-// What one device takes beside that.
+// More that one device takes.
 struct Beside {
   bool halves = false;             // half types where others take Float
   bool mixed = false;              // operands of any dtypes: they are converted as they are read

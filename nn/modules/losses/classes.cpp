@@ -148,7 +148,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
   check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1, op,
         ": label_smoothing is ", options.label_smoothing(),
         ", expected a part; give a number of 0 to 1");
-  // Under autocast, too, rows of logits are read as they are; the result is float32 then.
+  // Autocast changes the dtype of the result; rows of logits are read as they are.
   constexpr autocast::Row kRow = autocast::row_of("cross_entropy");
   const ScalarType dtype = autocast::cast_type(kRow, input);
   const auto logs = [&] { return input.to(dtype).log_softmax(class_dim(input)); };
