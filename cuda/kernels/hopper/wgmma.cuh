@@ -11,7 +11,36 @@
 
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
+#ifdef GRADUS_SIMULATED
+#include <sim/hopper.h>  // the twins of all that is written in PTX here
+#endif
+
 namespace gradus::cuda::hopper {
+
+#ifdef GRADUS_SIMULATED
+using namespace sim::hopper;
+
+template <class T, int N>
+__device__ __forceinline__ sim::Product product_of(float (&sums)[N], uint64_t b, bool adds) {
+  sim::Product out = {};
+  out.sums = sums, out.b = b, out.columns = 2 * N, out.adds = adds;
+  out.type = std::is_same_v<T, BFloat16> ? 'b' : std::is_same_v<T, Half> ? 'h' : 'f';
+  return out;
+}
+template <class T, int N, bool kAlongA, bool kAlongB>
+__device__ __forceinline__ void multiply(float (&sums)[N / 2], uint64_t a, uint64_t b, bool adds) {
+  sim::Product product = product_of<T>(sums, b, adds);
+  product.a = a, product.along_a = kAlongA, product.along_b = kAlongB;
+  sim::multiply(product);
+}
+template <class T, int N, bool kAlongB>
+__device__ __forceinline__ void multiply_held(float (&sums)[N / 2], const uint32_t (&a)[4],
+                                              uint64_t b, bool adds) {
+  sim::Product product = product_of<T>(sums, b, adds);
+  product.held = a, product.along_b = kAlongB;
+  sim::multiply(product);
+}
+#else
 
 __device__ inline uint32_t shared_address(const void* at) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(at));
@@ -145,17 +174,7 @@ __device__ inline void publish_to_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// --- Products. A tile in shared memory is a row of boxes of 64 x 64 elements of 16 bits, each of
-// 64 lines of 128 bytes whose 16-byte chunks are swizzled: chunk c of line r lies at c ^ r % 8.
-inline constexpr int kBoxBytes = 64 * 64 * 2;
-
-// Describes an operand ("Matrix descriptor"): lines in groups of 8, boxes one behind the other, or
-// as many bytes apart.
-__device__ inline uint64_t describe(const void* at, int apart = kBoxBytes) {
-  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
-  return uint64_t{(shared_address(at) & 0x3ffff) >> 4} | uint64_t(apart >> 4) << 16 |
-         uint64_t{1024 >> 4} << 32 | kSwizzle128;
-}
+// --- Products
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void end_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -298,5 +317,20 @@ __device__ void multiply_held(float (&sums)[N / 2], const uint32_t (&a)[4], uint
 #undef GRADUS_WGMMA_256
 #undef GRADUS_WGMMA_HELD_64
 #undef GRADUS_WGMMA_HELD_128
+
+#endif
+
+// --- Operands of products. A tile in shared memory is a row of boxes of 64 x 64 elements of 16
+// bits, each of 64 lines of 128 bytes whose 16-byte chunks are swizzled: chunk c of line r lies at
+// c ^ r % 8.
+inline constexpr int kBoxBytes = 64 * 64 * 2;
+
+// Describes an operand ("Matrix descriptor"): lines in groups of 8, boxes one behind the other, or
+// as many bytes apart.
+__device__ inline uint64_t describe(const void* at, int apart = kBoxBytes) {
+  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
+  return uint64_t{(shared_address(at) & 0x3ffff) >> 4} | uint64_t(apart >> 4) << 16 |
+         uint64_t{1024 >> 4} << 32 | kSwizzle128;
+}
 
 }  // namespace gradus::cuda::hopper

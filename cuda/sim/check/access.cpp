@@ -198,7 +198,11 @@ bool any_written(const uint8_t* written, size_t size) {
   }
   worker->tick(pc);
   Thread& thread = *worker->current;
-  if (thread.fiber->owns(address) || worker->place.covers(address, size)) return;
+  if (thread.fiber->owns(address) || worker->place.covers(address, size)) {
+    if (worker->copies.any()) [[unlikely]]
+      worker->copies.meets_registers(*worker, {access, address, size, pc, is_volatile});
+    return;
+  }
   thread.accessed = true;
   SharedMemory* shared = nullptr;
   if (!in_arena(address)) {

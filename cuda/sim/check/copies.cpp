@@ -47,8 +47,9 @@ void check_copy(uintptr_t to, uintptr_t from, unsigned width, unsigned bytes, ui
 
 void begin_copy(void* to, const void* from, unsigned width, unsigned bytes) {
   const uintptr_t pc = GRADUS_SIM_CALLER;
-  Copy copy{reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(from), pc,   0, 0, 0,
-            static_cast<uint8_t>(width),     static_cast<uint8_t>(bytes),       false};
+  Copy copy{};
+  copy.to = reinterpret_cast<uintptr_t>(to), copy.from = reinterpret_cast<uintptr_t>(from);
+  copy.pc = pc, copy.width = width, copy.bytes = bytes;
   if (watching) check_copy(copy.to, copy.from, width, bytes, pc);
   if (!is_checked_here()) return copy_unit(copy);
   const Unwatched guard;
@@ -93,6 +94,57 @@ void Copies::forget(SharedMemory& shared, const Copy& copy) {
     if (words[i] == &copy) words[i] = nullptr;
 }
 
+void Copies::begin_box(SharedMemory& shared, Copy& copy) {
+  ++under_way_;
+  std::fill_n(shared.copy_at(copy.to), copy.width / 4, &copy);
+}
+void Copies::end_box(SharedMemory& shared, const Copy& copy) { forget(shared, copy); }
+
+void Copies::begin_read(uintptr_t chunk, Reader by) {
+  ++under_way_;
+  Reading& it = reading_[chunk];
+  it = {by, it.count + 1};
+}
+void Copies::end_read(uintptr_t chunk) {
+  --under_way_;
+  const auto it = reading_.find(chunk);
+  if (--it->second.count == 0) reading_.erase(it);
+}
+void Copies::begin_registers(Registers sums) {
+  ++under_way_;
+  registers_[sums.thread].push_back(sums);
+}
+void Copies::end_registers(unsigned thread, uintptr_t begin) {
+  --under_way_;
+  auto& mine = registers_[thread];
+  mine.erase(std::ranges::find(mine, begin, &Registers::begin));
+}
+void Copies::forget_reads() {
+  for (const auto& [chunk, it] : reading_) under_way_ -= it.count;
+  for (const auto& [thread, sums] : registers_) under_way_ -= sums.size();
+  reading_.clear(), registers_.clear();
+}
+
+bool Copies::meets_registers(Worker& worker, const Seen& seen) {
+  const auto mine = registers_.find(worker.current->linear);
+  if (mine == registers_.end()) return false;
+  const Unwatched guard;
+  for (const Registers& sums : mine->second) {
+    if (seen.address + seen.size <= sums.begin || seen.address >= sums.begin + sums.bytes) continue;
+    worker.launch->sightings.add(Kind::under_way, seen.pc, sums.pc, [&] {
+      Sighting out{Kind::under_way,
+                   "a product (wgmma) that writes these registers is under way; end its group "
+                   "(wgmma.commit_group) and wait for it (wgmma.wait_group) before the access",
+                   {}};
+      out.sides.push_back(side_of(worker, seen));
+      out.sides.push_back(worker.side("began to multiply", *worker.current, {sums.pc}));
+      return out;
+    });
+    return true;
+  }
+  return false;
+}
+
 void Copies::wait(Worker& worker, const Thread& thread, unsigned pending) {
   if (!any()) return;
   Queue& queue = queue_of(thread.linear);
@@ -133,6 +185,12 @@ bool Copies::meets(Worker& worker, const Seen& seen, SharedMemory* shared) {
       report(worker, seen, **words, false);
       return true;
     }
+  if (seen.access == Access::read || reading_.empty()) return false;
+  for (uintptr_t chunk = seen.address / 16 * 16; chunk < seen.address + seen.size; chunk += 16)
+    if (const auto it = reading_.find(chunk); it != reading_.end()) {
+      report(worker, seen, it->second.last);
+      return true;
+    }
   return false;
 }
 
@@ -142,18 +200,38 @@ void Copies::report(Worker& worker, const Seen& seen, Copy& copy, bool at_source
   worker.launch->sightings.add(Kind::under_way, seen.pc, copy.pc, [&] {
     const bool own = copy.thread == worker.current->linear;
     const bool ended = copy.group < queue_of(copy.thread).groups;
-    Sighting out{Kind::under_way,
-                 std::string(at_source ? "a copy from this memory (cp.async) is under way; "
-                                       : "a copy to this memory (cp.async) is under way; ") +
-                     (!ended ? "it belongs to no group yet, for which a wait could wait: end the "
-                               "group (cp.async.commit_group)"
-                      : own  ? "wait for its group (cp.async.wait_group) before the access"
-                             : "the thread that began it has to wait for its group "
-                               "(cp.async.wait_group), and then a barrier must follow"),
-                 {}};
+    Sighting out{
+        Kind::under_way,
+        copy.box ? "a copy of a box (TMA) to this memory is under way; wait for the phase "
+                   "of its mbarrier before the access"
+                 : std::string(at_source ? "a copy from this memory (cp.async) is under way; "
+                                         : "a copy to this memory (cp.async) is under way; ") +
+                       (!ended ? "it belongs to no group yet, for which a wait could wait: end the "
+                                 "group (cp.async.commit_group)"
+                        : own  ? "wait for its group (cp.async.wait_group) before the access"
+                               : "the thread that began it has to wait for its group "
+                                 "(cp.async.wait_group), and then a barrier must follow"),
+        {}};
     out.sides.push_back(side_of(worker, seen));
     out.sides.push_back(worker.side(at_source ? "began to copy from here" : "began to copy to here",
                                     worker.thread(copy.thread), {copy.pc}));
+    return out;
+  });
+}
+
+void Copies::report(Worker& worker, const Seen& seen, const Reader& by) {
+  if (worker.has_stopped_threads()) return;
+  worker.launch->sightings.add(Kind::under_way, seen.pc, by.pc, [&] {
+    Sighting out{Kind::under_way,
+                 by.product
+                     ? "a product (wgmma) that reads this memory is under way; wait for its "
+                       "group (wgmma.wait_group) before the write"
+                     : "a store (TMA) that reads this memory is under way; wait for its group "
+                       "(cp.async.bulk.wait_group.read) before the write",
+                 {}};
+    out.sides.push_back(side_of(worker, seen));
+    out.sides.push_back(worker.side(by.product ? "began to multiply" : "began to store",
+                                    worker.thread(by.thread), {by.pc}));
     return out;
   });
 }

@@ -48,7 +48,7 @@ void Races::report(Sighting::Side side, Record before, const char* verb, uintptr
     out.sides.push_back(std::move(side));
     Sighting::Side other{verb, other_pc ? Trace{other_pc} : Trace{}, true, {}, {}};
     other.block = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
-    const unsigned t = before.thread();
+    const unsigned t = worker_.thread_of(before);
     other.thread = {t % size.x, t / size.x % size.y, t / size.x / size.y};
     out.sides.push_back(std::move(other));
     return out;

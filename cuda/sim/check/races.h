@@ -17,11 +17,13 @@ class Races {
   static constexpr char kStrong[] = "changes, atomically or as volatile";
 
   // `shared`: the shared memory that the access is to; null for global memory.
-  Races(Worker& worker, const Seen& seen, const SharedMemory* shared)
+  // `as`: who accesses it, where that is no thread (async.h).
+  Races(Worker& worker, const Seen& seen, const SharedMemory* shared, Record as = Record())
       : worker_(worker),
         thread_(*worker.current),
         seen_(seen),
         shared_(shared),
+        as_(as.bits() ? as : Record(thread_.interval, thread_.linear, thread_.epoch, 0, 0)),
         strong_(seen.access == Access::atomic ||
                 (seen.is_volatile &&
                  (seen.access == Access::read || !shared || thread_.fence.thread_through != 0))) {}
@@ -31,7 +33,7 @@ class Races {
     for (uintptr_t word = seen_.address / 4 * 4; word < end; word += 4, ++cells) {
       const uintptr_t from = std::max(word, seen_.address), to = std::min(word + 4, end);
       const unsigned bytes = ((1u << (to - from)) - 1) << (from - word);
-      check_word(*cells, Record(thread_.interval, thread_.linear, thread_.epoch, 0, bytes), from);
+      check_word(*cells, as_.with_bytes_of(Record(bytes)), from);
     }
   }
 
@@ -127,6 +129,7 @@ class Races {
   Thread& thread_;
   const Seen& seen_;
   const SharedMemory* shared_;
+  Record as_;
   bool strong_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gradus/cuda/sim/exec/async.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
@@ -63,9 +64,10 @@ void Worker::meet(uintptr_t address, bool is_volatile, uintptr_t pc) {
 }
 
 bool Worker::knows(Record access) const {
-  if (launch->order.is_empty()) return false;
+  if (launch->order.is_empty() && !async_) return false;
   const Unwatched guard;
   const uint32_t by = launch->intervals->block_of(access.interval());
+  if (async_ && by == block_number_ && async_->knows(current->linear, access)) return true;
   return launch->order.reaches(
       by == block_number_ ? met_.of_thread(current->linear) : met_.of_block(), access, by);
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <sstream>
 
+#include "gradus/cuda/sim/exec/async.h"
 #include "gradus/cuda/sim/exec/worker.h"
 
 namespace gradus::cuda::sim {
@@ -195,6 +196,7 @@ void Worker::sync_lanes(unsigned begin, unsigned present) {
     synced_[begin + lane] = all;
     if (++thread.epoch == 0) thread.interval = launch->intervals->take(block_number_);
   }
+  if (async_) async_->sync_lanes(begin, present);
 }
 
 // A thread has ended. Others may have waited for it alone.

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "gradus/cuda/sim/exec/async.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/exec/place.h"
 
@@ -88,6 +89,17 @@ Worker::Worker()
       accesses_(kMostWarps) {
   ready_.reserve(kMostThreads);
 }
+Worker::~Worker() = default;
+
+Async& Worker::async() {
+  if (!async_) async_ = std::make_unique<Async>(*this);
+  return *async_;
+}
+
+unsigned Worker::thread_of(Record access) const {
+  const unsigned thread = access.thread();
+  return async_ && thread >= launch->threads() ? async_->issuer_of(access.interval()) : thread;
+}
 
 void Worker::find_shared_memory() {
   const unsigned long long loaded = modules_loaded();
@@ -147,15 +159,17 @@ void Worker::run_block(uint64_t number) {
       home_.switch_to(*starting_);
     } else if (ended_ + stopped_ == threads) {
       break;
-    } else if (release_active_lanes() || release_those_that_gave_way()) {
+    } else if (release_active_lanes() || (async_ && async_->bring_boxes()) ||
+               release_those_that_gave_way()) {
       continue;
     } else if (release_barrier()) {
       ++barriers;
     } else {
-      report_stuck();
+      if (!async_ || !async_->report_stuck()) report_stuck();
       break;
     }
   }
+  if (async_) async_->clear(), async_.reset();
   if (copies.any()) copies.clear(*this);
   if (abandoned_ || ended_ + stopped_ < threads) reclaim_fibers();
   launch->progress.fetch_add(1, std::memory_order_relaxed);
@@ -220,6 +234,7 @@ void Worker::run_thread(Fiber* fiber) {
   launch->invoke(launch->kernel, launch->args);
   settle_doubt();
   if (copies.any()) copies.end_thread(*this, thread);
+  if (async_) async_->end_thread(thread);
   leave();
   thread.state = State::done;
   ++ended_;

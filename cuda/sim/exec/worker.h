@@ -26,6 +26,8 @@ namespace gradus::cuda::sim {
 
 inline constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 
+class Async;
+
 // Multiplies for sim/tensor_core.h. `lanes`: the address of each lane's Fragments.
 void multiply_fragments(const uint64_t (&lanes)[kWarp]);
 
@@ -73,7 +75,17 @@ struct Launch {
 };
 
 enum class BarrierOp : uint8_t { none, count, all, any };
-enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, gave_way, done, stopped };
+enum class State : uint8_t {
+  ready,
+  at_barrier,
+  at_warp,
+  at_activemask,
+  at_phase,    // of an mbarrier (async.h)
+  at_meeting,  // of some threads of the block
+  gave_way,
+  done,
+  stopped
+};
 
 // A plain read of a word that another thread changed atomically. The read is a race, unless it
 // begins a loop of atomicCAS: then its own thread makes an atomic operation before the next
@@ -101,6 +113,7 @@ struct Thread {
   BarrierOp barrier_op;
   WarpOp warp_op;
   unsigned mask, argument, width;
+  uintptr_t waits_for;  // an mbarrier, or the number of a meeting
   uint64_t call;   // the worker's number of its last call of a warp; 0 before the first
   uint64_t value;  // its argument of that call, then its result
 };
@@ -153,6 +166,7 @@ class SharedMemory {
 class Worker {
  public:
   Worker();
+  ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -193,7 +207,18 @@ class Worker {
   }
   std::vector<CountedAccess>& accesses() { return accesses_[current->linear / kWarp]; }
   uint32_t block_number() const { return block_number_; }
-  const Thread& thread(unsigned linear) const { return threads_[linear]; }
+  Thread& thread(unsigned linear) { return threads_[linear]; }
+  // The thread that made an access of this block, or that asked an engine for it.
+  unsigned thread_of(Record access) const;
+  uint32_t take_interval() { return launch->intervals->take(block_number_); }
+
+  // --- Asynchronous operations of Hopper
+  Async& async();  // makes it
+  void park(State state) { wait(state); }
+  void wake(Thread& thread) {
+    thread.state = State::ready;
+    ready_.push_back(&thread);
+  }
   bool has_stopped_threads() const { return stopped_ > 0; }
   Sighting::Side side(std::string what, const Thread& thread, Trace trace) const;
 
@@ -258,6 +283,7 @@ class Worker {
   unsigned generation_ = 0;
   uint64_t calls_ = 0;
   Met met_;
+  std::unique_ptr<Async> async_;  // of the block; null until it calls such an operation
   std::unordered_map<unsigned, uint32_t> fenced_;    // the last fence by thread, since the barrier
   std::unordered_map<unsigned, uint32_t> released_;  // and until the last barrier
   // The last __syncwarp of each thread with each lane.

@@ -35,6 +35,7 @@ const std::map<std::string, Kind> kKinds = {
     {"barrier", Kind::barrier},
     {"warp", Kind::warp},
     {"arithmetic", Kind::arithmetic},
+    {"stuck", Kind::stuck},
     {"launch", Kind::launch},
     {"leak", Kind::leak},
     {"uncoalesced", Kind::uncoalesced},
@@ -45,19 +46,34 @@ bool is_advice(Kind kind) { return kind == Kind::uncoalesced || kind == Kind::ba
 
 using Place = std::pair<std::string, int>;  // file name and line
 
-// The lines that end with "// BUG name", by name.
+// The lines that end with "// BUG name", by name. A line "// AT name: places" says that the bug is
+// at all lines of these places, each of which has lines that end with "// BUG place".
 std::map<std::string, std::set<Place>> read_markers() {
   const std::string marker = "// BUG ";
   std::map<std::string, std::set<Place>> out;
+  std::map<std::string, std::vector<std::string>> places;
   for (const auto& file :
        std::filesystem::directory_iterator(GRADUS_SOURCE_DIR "/tests/sim/planted")) {
     if (file.path().extension() != ".cu") continue;
     std::ifstream in(file.path());
     std::string line;
     for (int number = 1; std::getline(in, line); ++number)
-      if (const size_t at = line.find(marker); at != std::string::npos)
+      if (const size_t at = line.find(marker); at != std::string::npos) {
         out[line.substr(at + marker.size())].insert({file.path().filename(), number});
+      } else if (line.starts_with("// AT ")) {
+        std::istringstream words(line.substr(6));
+        std::string name;
+        std::getline(words, name, ':');
+        for (std::string place; words >> place;) places[name].push_back(place);
+      }
   }
+  std::set<std::string> used;
+  for (const auto& [name, all] : places)
+    for (const std::string& place : all) {
+      out[name].insert(out.at(place).begin(), out.at(place).end());
+      used.insert(place);
+    }
+  for (const std::string& place : used) out.erase(place);
   return out;
 }
 

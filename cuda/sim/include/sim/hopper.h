@@ -1,0 +1,118 @@
+// The twins of Hopper's instructions: barriers in shared memory that count bytes (mbarrier), copies
+// of boxes by the tensor memory accelerator, and products of warpgroups (wgmma). The names are
+// those of cuda/kernels/hopper/wgmma.cuh, which says what each does.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include <sim/block.h>
+#include <sim/warp.h>
+
+// nvcc defines it for compute capability 9.0a.
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
+#define __cluster_dims__(...)  // clusters stop where they meet
+
+namespace gradus::cuda::sim {
+
+void init_mbarrier(uint64_t* barrier, int arrivals);
+void arrive_at_mbarrier(const uint64_t* barrier, int bytes);
+void wait_for_phase(const uint64_t* barrier, int parity);
+void sync_some(int barrier, int threads);
+void fence_async_proxy();
+void refuse_clusters();
+
+constexpr int kMostDims = 5;
+struct Place {
+  int at[kMostDims];
+};
+void load_box(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int dims);
+void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims);
+void end_box_group();
+void wait_for_boxes(unsigned pending);
+
+// An operand in shared memory by its descriptor, or 16 rows of a warp in registers.
+struct Product {
+  float* sums;
+  uint64_t a, b;
+  const uint32_t* held;  // null: a is a descriptor
+  int columns;
+  char type;  // 'b'float16, 'h'alf or 'f'loat
+  bool along_a, along_b, adds;
+};
+void multiply(const Product& product);
+void fence_products();
+void end_product_group();
+void wait_for_product_groups(unsigned pending);
+
+}  // namespace gradus::cuda::sim
+
+namespace gradus::cuda::sim::hopper {
+
+__forceinline__ uint32_t shared_address(const void* at) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at));
+}
+
+__forceinline__ void init_barrier(uint64_t* barrier, int arrivals) {
+  init_mbarrier(barrier, arrivals);
+}
+__forceinline__ void publish_barriers() {}
+__forceinline__ void arrive_and_expect(uint64_t* barrier, int bytes) {
+  arrive_at_mbarrier(barrier, bytes);
+}
+__forceinline__ void arrive(uint64_t* barrier) { arrive_at_mbarrier(barrier, 0); }
+__forceinline__ void arrive_at(const uint64_t* barrier, unsigned block) {
+  if (block != 0) refuse_clusters();
+  arrive_at_mbarrier(barrier, 0);
+}
+__forceinline__ void wait_for(const uint64_t* barrier, int parity) {
+  wait_for_phase(barrier, parity);
+}
+__forceinline__ unsigned block_in_cluster() { return 0; }
+__forceinline__ void sync_cluster() { refuse_clusters(); }
+__forceinline__ void sync_warpgroup(int barrier) { sync_some(barrier, 128); }
+template <int kCount>
+__forceinline__ void give_registers() {}
+template <int kCount>
+__forceinline__ void take_registers() {}
+
+__forceinline__ void prefetch_map(const CUtensorMap*) {}
+__forceinline__ void copy_box(void* to, const CUtensorMap& from, uint64_t* barrier, int x, int y,
+                              int z) {
+  load_box(to, from, barrier, {{x, y, z}}, 3);
+}
+__forceinline__ void copy_box(void* to, const CUtensorMap& from, uint64_t* barrier, int x, int y,
+                              int z, int w) {
+  load_box(to, from, barrier, {{x, y, z, w}}, 4);
+}
+__forceinline__ void copy_box_to_all(void* to, const CUtensorMap& from, uint64_t* barrier, int x,
+                                     int y, int z, uint16_t blocks) {
+  if (blocks != 1) refuse_clusters();
+  load_box(to, from, barrier, {{x, y, z}}, 3);
+}
+__forceinline__ void store_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
+  sim::store_box(to, from, {{x, y, z}}, 3);
+}
+__forceinline__ void end_stores() { end_box_group(); }
+__forceinline__ void wait_for_stores() { wait_for_boxes(0); }
+__forceinline__ void publish_to_copies() { fence_async_proxy(); }
+// Lane 8 i + r names row r of matrix i, and holds two elements of row lane / 4 of each.
+__forceinline__ void store_matrices(void* line, uint32_t first, uint32_t second, uint32_t third,
+                                    uint32_t fourth) {
+  const uint32_t held[4] = {first, second, third, fourth};
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int i = 0; i < 4; ++i) {
+    char* const row = __shfl_sync(0xffffffffu, static_cast<char*>(line), 8 * i + lane / 4);
+    reinterpret_cast<uint32_t*>(row)[lane % 4] = held[i];
+  }
+}
+
+__forceinline__ void begin_products() { fence_products(); }
+__forceinline__ void end_products() { end_product_group(); }
+template <int kPending>
+__forceinline__ void wait_for_products() {
+  wait_for_product_groups(kPending);
+}
+
+}  // namespace gradus::cuda::sim::hopper
