@@ -100,7 +100,8 @@ std::string json(const sim::LaunchCounts& launch) {
     out << ",\"" << name << "\":[" << at.x << ',' << at.y << ',' << at.z << ']';
   };
   const sim::Counts& counts = launch.counts;
-  // An atomic operation reads and writes: it counts as a load and a store, and as a sector or a wavefront of its own.
+  // An atomic operation reads and writes: it counts as a load and a store, and as a sector or a
+  // wavefront of its own.
   const int64_t shared = counts.shared_atomics, global = counts.atomics - shared;
   out << "{\"kernel\":" << quoted(launch.kernel);
   index("grid", launch.grid), index("block", launch.block);
@@ -109,8 +110,7 @@ std::string json(const sim::LaunchCounts& launch) {
       << ",\"global_stores\":" << counts.global_stores + global
       << ",\"global_load_bytes\":" << counts.global_load_bytes + counts.global_atomic_bytes
       << ",\"global_store_bytes\":" << counts.global_store_bytes + counts.global_atomic_bytes
-      << ",\"sectors\":" << counts.sectors + global
-      << ",\"least_sectors\":" << counts.least_sectors
+      << ",\"sectors\":" << counts.sectors + global << ",\"least_sectors\":" << counts.least_sectors
       << ",\"shared_loads\":" << counts.shared_loads + shared
       << ",\"shared_stores\":" << counts.shared_stores + shared
       << ",\"shared_wavefronts\":" << counts.shared_wavefronts + shared

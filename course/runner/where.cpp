@@ -25,7 +25,8 @@ struct Text {
 
   template <class... Values>
   void add(const char* format, Values... values) {
-    size += static_cast<size_t>(std::snprintf(bytes + size, sizeof bytes - size, format, values...));
+    size +=
+        static_cast<size_t>(std::snprintf(bytes + size, sizeof bytes - size, format, values...));
   }
 };
 
@@ -43,8 +44,8 @@ void on_signal(int number) {
   text.add("\n\002at");
   _Unwind_Backtrace(add_call, &text);
   if (const KernelThread thread = kernel_thread(); thread.runs)
-    text.add(", block (%u, %u, %u), thread (%u, %u, %u)", thread.block[0], thread.block[1], thread.block[2], thread.thread[0],
-             thread.thread[1], thread.thread[2]);
+    text.add(", block (%u, %u, %u), thread (%u, %u, %u)", thread.block[0], thread.block[1],
+             thread.block[2], thread.thread[0], thread.thread[1], thread.thread[2]);
   text.add("\003");
   [[maybe_unused]] const ssize_t n = write(2, text.bytes, text.size);
   if (number == SIGXCPU) _exit(kEnded);
@@ -61,5 +62,6 @@ void tell_where() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_ONSTACK;
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGXCPU}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGXCPU})
+    sigaction(number, &action, nullptr);
 }

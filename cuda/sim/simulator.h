@@ -86,8 +86,8 @@ struct Counts {
   int64_t least_sectors = 0;                    // how many would hold as many different bytes
   int64_t shared_loads = 0, shared_stores = 0;  // of threads
   int64_t shared_requests = 0;
-  int64_t shared_wavefronts = 0;  // 1 a request of up to 128 bytes without bank conflicts
-  int64_t least_wavefronts = 0;   // how many there would be without bank conflicts
+  int64_t shared_wavefronts = 0;            // 1 a request of up to 128 bytes without bank conflicts
+  int64_t least_wavefronts = 0;             // how many there would be without bank conflicts
   int64_t atomics = 0, shared_atomics = 0;  // of threads: all, and those of shared memory
   int64_t global_atomic_bytes = 0;
 };

@@ -105,7 +105,8 @@ const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.
 const std::map<std::string, Names> of_library_in_course = {
-    {"course/runner", {"cuda/sim/simulator.h", "cuda/sim/check/symbols.h", "cuda/sim/runtime/variables.h"}},
+    {"course/runner", {"cuda/sim/simulator.h", "cuda/sim/check/symbols.h", "cuda/sim/exec/current.h",
+                       "cuda/sim/exec/place.h", "cuda/sim/runtime/variables.h"}},
     {"course/test", {"cuda/sim/simulator.h"}},
 };
 const Names course_with_library = {"course/plug"};  // which may include all of it
