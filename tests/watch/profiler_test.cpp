@@ -119,6 +119,21 @@ TEST(Profiler, SeesOperationsModulesBackwardAndSteps) {
   }
 }
 
+// forward() itself begins no module, so these layers have no holder, and one path.
+TEST(Profiler, TellsModulesOfOneNameApart) {
+  nn::Linear first(2, 3), second(3, 4);
+  profile prof({.with_modules = true});
+  for (int i = 0; i < 2; ++i) second(first(ones({1, 2})));
+  first(ones({1, 2}));
+  prof.stop();
+  const auto rows = prof.module_averages();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].path, "Linear");
+  EXPECT_EQ(rows[0].count, 3);
+  EXPECT_EQ(rows[1].path, "Linear (2)");
+  EXPECT_EQ(rows[1].count, 2);
+}
+
 TEST(Profiler, ChangesNoResult) {
   for (const Device device : cpu_and_cuda()) {
     const auto trained = [&](bool profiled) {

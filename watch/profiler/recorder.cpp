@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/cuda/nvtx.h"
@@ -47,7 +48,8 @@ struct Recorder::Thread {
   uint64_t session = 0;
   int number = 0;
   std::vector<Open> open;
-  std::vector<std::pair<const nn::Module*, std::string>> modules;  // and their paths
+  std::vector<std::pair<const nn::Module*, std::string>> modules;   // and their paths
+  std::map<std::string, std::vector<const nn::Module*>> instances;  // by path, as they came
   int dropped = 0;  // begins within the innermost open one that could not be noted
 };
 
@@ -61,7 +63,7 @@ Recorder::Thread& Recorder::thread() {
   const uint64_t session = session_.load(std::memory_order_relaxed);
   if (mine.session != session) {
     mine.open.clear();
-    mine.modules.clear();
+    mine.modules.clear(), mine.instances.clear();
     mine.dropped = 0;
     mine.session = session;
     mine.number = threads_++;
@@ -132,6 +134,11 @@ void Recorder::begin(const nn::Module& module) noexcept {
       const std::string name = path_below(*holder, module);
       path = above + '.' + (name.empty() ? type : name);
     }
+    // Modules that no other one holds may have one path: "Linear", "Linear (2)".
+    std::vector<const nn::Module*>& known = mine.instances[path];
+    const auto number = std::ranges::find(known, &module) - known.begin();
+    if (number == std::ssize(known)) known.push_back(&module);
+    if (number > 0) path += " (" + std::to_string(number + 1) + ')';
     mine.open.reserve(mine.open.size() + 1);
     mine.modules.emplace_back(&module, path);
     const size_t event = add(mine, EventKind::Module, type);
