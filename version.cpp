@@ -1,4 +1,4 @@
-// What show_config() says of the build. cmake/library.cmake writes <gradus_config.def>.
+// The text of show_config(). cmake/show_config.cmake writes <gradus_config.def>.
 #include "gradus/version.h"
 
 #include <gradus_config.def>
