@@ -80,9 +80,7 @@ class Tensor {
   IntArrayRef strides() const { return impl().strides; }
   // Errors: IndexError where dim is out of range, and for a tensor without dimensions.
   int64_t size(int64_t dim) const { return sizes()[sized_dim("size", dim, this->dim())]; }
-  int64_t stride(int64_t dim) const {
-    return impl().strides[sized_dim("stride", dim, this->dim())];
-  }
+  int64_t stride(int64_t dim) const { return strides()[sized_dim("stride", dim, this->dim())]; }
   int64_t numel() const { return impl_ ? impl_->numel : 0; }
   int64_t storage_offset() const { return impl().offset; }
   ScalarType scalar_type() const { return impl().dtype; }

@@ -1,5 +1,5 @@
-// What a call that failed has changed outside of its level, so that the call can be made another
-// way: the first change of each thing keeps how it was.
+// Keeps how things outside of a level were before a call changed them, so that the call can be made
+// another way when it fails.
 #pragma once
 
 #include <functional>

@@ -64,8 +64,8 @@ GRADUS_HD ComplexNumber<T> scaled(ComplexNumber<T> x, T by) {
   return {x.re * by, x.im * by};
 }
 
-// What follows has the limits of C99's Annex G. A function first computes what holds for most
-// numbers. Where that is not finite, it looks closer: at infinite parts, and at numbers whose
+// C99's Annex G gives the limits of the functions below. A function first computes what holds for
+// most numbers. Where that is not finite, it looks closer: at infinite parts, and at numbers whose
 // intermediate results overflow.
 
 // e^size (cos(angle) + i sin(angle)) of half that size twice.

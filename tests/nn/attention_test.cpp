@@ -93,8 +93,8 @@ TEST(Attention, KernelsAgreeWithTheComposite) {
 // Without a width all scores are 0: the mean of the values.
 TEST(Attention, OfNoWidthIsTheMean) {
   const Tensor v = arange(5, kDouble).view({1, 1, 5, 1}).requires_grad_();
-  const Tensor y = scaled_dot_product_attention(zeros({1, 1, 2, 0}, kDouble),
-                                                zeros({1, 1, 5, 0}, kDouble), v);
+  const Tensor y =
+      scaled_dot_product_attention(zeros({1, 1, 2, 0}, kDouble), zeros({1, 1, 5, 0}, kDouble), v);
   expect_values(y, {2, 2});
   y.sum().backward();
   expect_values(v.grad(), {0.4, 0.4, 0.4, 0.4, 0.4});

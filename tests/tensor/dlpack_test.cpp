@@ -7,9 +7,8 @@ namespace {
 
 TEST(DLPack, RoundTripsShareTheMemoryAndItsGeometry) {
   for (const Device device : cpu_and_cuda())
-    for (const ScalarType dtype :
-         {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble,
-          kComplexFloat, kComplexDouble}) {
+    for (const ScalarType dtype : {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16,
+                                   kFloat, kDouble, kComplexFloat, kComplexDouble}) {
       const Tensor x = arange(24, device).to(dtype).view({2, 3, 4}).transpose(0, 2).slice(0, 1);
       const Tensor y = fromDLPack(toDLPack(x)), z = fromDLPackVersioned(toDLPackVersioned(x));
       for (const Tensor& back : {y, z}) {
@@ -58,12 +57,18 @@ TEST(DLPack, TakesOffsetsMissingStridesAndDeleters) {
 
 // The names of DLPack 1.0, as NumPy and PyTorch write and read them.
 TEST(DLPack, NamesEveryDtype) {
-  const std::tuple<ScalarType, int, int> names[] = {
-      {kChar, kDLInt, 8},           {kShort, kDLInt, 16},   {kInt, kDLInt, 32},
-      {kLong, kDLInt, 64},          {kByte, kDLUInt, 8},    {kBool, kDLBool, 8},
-      {kHalf, kDLFloat, 16},        {kFloat, kDLFloat, 32}, {kDouble, kDLFloat, 64},
-      {kBFloat16, kDLBfloat, 16},   {kComplexFloat, kDLComplex, 64},
-      {kComplexDouble, kDLComplex, 128}};
+  const std::tuple<ScalarType, int, int> names[] = {{kChar, kDLInt, 8},
+                                                    {kShort, kDLInt, 16},
+                                                    {kInt, kDLInt, 32},
+                                                    {kLong, kDLInt, 64},
+                                                    {kByte, kDLUInt, 8},
+                                                    {kBool, kDLBool, 8},
+                                                    {kHalf, kDLFloat, 16},
+                                                    {kFloat, kDLFloat, 32},
+                                                    {kDouble, kDLFloat, 64},
+                                                    {kBFloat16, kDLBfloat, 16},
+                                                    {kComplexFloat, kDLComplex, 64},
+                                                    {kComplexDouble, kDLComplex, 128}};
   for (const auto& [dtype, code, bits] : names) {
     const DLDataType name = getDLDataType(ones({1}).to(dtype));
     EXPECT_EQ(name.code, code) << toString(dtype);
