@@ -208,5 +208,22 @@ TEST(Linalg, ComputesOnSeveralThreadsAtOnce) {
   for (const double error : errors) EXPECT_LT(error, 1e-12);
 }
 
+// As PyTorch 2.15: the norm of an empty matrix is 0, but of orders below 0.
+TEST(MatrixNorm, OfEmptyMatricesIsZero) {
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{0, 3}, {3, 0}, {0, 0}, {2, 0, 3}, {2, 0, 0}, {0, 2, 2}}) {
+    const Tensor x = zeros(sizes, kDouble);
+    const Tensor zero = x.sum({-2, -1});
+    for (const double p : {1., 2., double{INFINITY}}) {
+      EXPECT_TRUE(linalg_matrix_norm(x, p).equal(zero)) << IntArrayRef(sizes) << p;
+      EXPECT_TRUE(linalg::norm(x, p, IntArrayRef{-2, -1}).equal(zero));
+    }
+    for (const char* name : {"fro", "nuc"})
+      EXPECT_TRUE(linalg_matrix_norm(x, name).equal(zero)) << IntArrayRef(sizes) << name;
+  }
+  for (const double p : {-1., -2., -double{INFINITY}})
+    EXPECT_THROW(linalg_matrix_norm(zeros({0, 0}), p), Error);
+}
+
 }  // namespace
 }  // namespace gradus

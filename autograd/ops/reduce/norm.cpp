@@ -126,6 +126,13 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
   return vector_norm(op, "LinalgVectorNormBackward0", self, ord, dim, keepdim, dtype);
 }
 
+namespace {
+// The largest along dim, which stays; of none it is 0, as a norm is.
+Tensor largest(const Tensor& x, int64_t dim) {
+  return x.size(dim) > 0 ? x.amax(dim, true) : x.sum(dim, true);
+}
+}  // namespace
+
 Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
@@ -137,11 +144,11 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim
         " does not exist; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
   if (order == 2)
     return of_singular_values(self, plane, keepdim, dtype, [p](const Tensor& s) {
-      return p > 0 ? s.amax(-1, true) : s.amin(-1, true);
+      return p > 0 ? largest(s, -1) : s.amin(-1, true);
     });
   const int64_t summed = order == 1 ? rows : columns, chosen = order == 1 ? columns : rows;
   const Tensor sums = linalg_vector_norm(self, 1, summed, true, dtype);
-  const Tensor kept = p > 0 ? sums.amax(chosen, true) : sums.amin(chosen, true);
+  const Tensor kept = p > 0 ? largest(sums, chosen) : sums.amin(chosen, true);
   if (keepdim) return kept;
   return kept.squeeze(std::max(rows, columns)).squeeze(std::min(rows, columns));
 }
