@@ -1,4 +1,5 @@
 // factorize: LAPACK's factorizations, by the LAPACK that is a part of OpenBLAS.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -211,6 +212,17 @@ void eigh(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tenso
   failed = static_cast<int>(info);
 }
 
+// Whether an element is infinite and none is NaN, which LAPACK looks for.
+template <class T>
+bool is_infinite(const Batch<T>& a, int64_t i) {
+  bool out = false;
+  for (const T* x = a.at(i); x < a.at(i + 1); ++x) {
+    if (*x != *x) return false;
+    out |= *x - *x != 0;
+  }
+  return out;
+}
+
 template <class T>
 void svd(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x, int64_t i) {
   const Batch<T> a(x[0]), values(x[2]);
@@ -221,6 +233,12 @@ void svd(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor
     job = x[1].size(1) == a.rows ? "A" : "S";
   }
   std::vector<Integer> iwork(8 * static_cast<size_t>(a.columns));
+  if (is_infinite(a, i)) {  // gesdd need not end; NaN is what PyTorch gives
+    for (const Tensor& out : x.slice(1, 3))
+      if (out.defined()) std::fill(Batch<T>(out).at(i), Batch<T>(out).at(i + 1), T(NAN));
+    static_cast<int*>(x[4].data_ptr())[i] = 0;
+    return;
+  }
   Integer info = 0;
   T asked = 0;
   lapack.gesdd(job, &a.rows, &a.columns, a.at(i), &a.rows, values.at(i), u, &a.rows, vh, &a.columns,

@@ -225,5 +225,23 @@ TEST(MatrixNorm, OfEmptyMatricesIsZero) {
     EXPECT_THROW(linalg_matrix_norm(zeros({0, 0}), p), Error);
 }
 
+// LAPACK's iterations need not end there; PyTorch gives NaN. The other matrices of a batch have
+// their values.
+TEST(Svd, OfInfiniteNumbersIsNaN) {
+  for (const ScalarType dtype : {kDouble, kFloat})
+    for (const double bad : {double{INFINITY}, -double{INFINITY}})
+      for (const int64_t place : {0, 1, 11}) {
+        const Tensor good = arange(12, dtype).view({3, 4}), x = stack({good, good});
+        x.view({-1})[place].fill_(bad);
+        const auto [u, values, vh] = linalg_svd(x, false);
+        EXPECT_TRUE(values[0].isnan().all().item<bool>());
+        EXPECT_TRUE(u[0].isnan().all().item<bool>() && vh[0].isnan().all().item<bool>());
+        EXPECT_TRUE(allclose(values[1], linalg_svdvals(good)));
+        EXPECT_TRUE(linalg_svdvals(x)[0].isnan().all().item<bool>());
+        EXPECT_TRUE(linalg_pinv(x[0], 1e-15).isnan().all().item<bool>());
+        EXPECT_TRUE(std::isnan(linalg_matrix_norm(x[0], "nuc").item<double>()));
+      }
+}
+
 }  // namespace
 }  // namespace gradus
