@@ -2,6 +2,9 @@
 //
 // A descriptor (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout") has the
 // address of an operand and the distances of its parts, all in units of 16 bytes, and the swizzle.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -54,17 +57,11 @@ class Operand {
 
 unsigned bytes_of(const Product& of) { return of.type == 'f' ? 4 : 2; }
 
-// A half's value; as converting.h has it, but here for the simulator alone.
-float half_value(uint16_t bits) {
-  const uint32_t sign = uint32_t{bits} << 16 & 0x80000000u, magnitude = bits & 0x7fffu;
-  if (magnitude >= 0x7c00) return value_of<float>(sign | 0x7f800000u | magnitude << 13);
-  return value_of<float>(sign | bits_of(value_of<float>(magnitude << 13) * 0x1p112f));
-}
 double element(uint32_t bits, char type) {
   if (type == 'f') return static_cast<double>(value_of<float>(bits & 0xffffe000u));
   const auto half = static_cast<uint16_t>(bits);
-  return static_cast<double>(type == 'b' ? value_of<float>(uint64_t{half} << 16)
-                                         : half_value(half));
+  return type == 'b' ? __nv_bfloat16(__nv_bfloat16::Raw{half}).wide()
+                     : __half(__half::Raw{half}).wide();
 }
 double element_at(uintptr_t address, char type) {
   uint32_t bits = 0;

@@ -62,9 +62,11 @@ __device__ void multiply_tile(const Maps& maps) {
     const char* const from = stages + 2 * stage * kBoxBytes;
     const uint64_t a = describe(from + Bug::kDescribed), b = describe(from + kBoxBytes);
     if (Bug::kFences) begin_products();
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; ++i) {
+      const bool adds = step + i > 0;
       if (Bug::kAll || thread < 96)
-        multiply<BFloat16, 64, 0, 0>(sums, a + 2 * i, b + 2 * i, step + i > 0);  // BUG multiplies
+        multiply<BFloat16, 64, false, false>(sums, a + 2 * i, b + 2 * i, adds);  // BUG multiplies
+    }
     if (Bug::kEnds) end_products();
     if (Bug::kReadsEarly) sums[0] += 1;  // BUG adds
     wait_for_products<Bug::kPending>();
