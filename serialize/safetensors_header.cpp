@@ -256,6 +256,8 @@ std::string printable_lines(std::string lines, size_t most) {
     for (size_t i = 1; i < most; ++i) end = lines.find('\n', end + 1);
     lines = lines.substr(0, end) + "\n  ... and " + std::to_string(count - most + 1) + " more";
   }
+  constexpr size_t kLongest = 8000;
+  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
   for (char& c : lines)
     if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
   return lines;

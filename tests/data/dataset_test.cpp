@@ -100,7 +100,7 @@ TEST(MapDataset, CopiesAnLvalueAndMovesAnRvalue) {
 TEST(Normalize, TakesNumbersForAllOrEachChannel) {
   data::transforms::Normalize<> one(0.5, 0.25), each({0.0, 1.0}, {1.0, 2.0});
   expect_values(one(ones({2, 1, 1})), {2, 2});
-  expect_values(each(full({2, 1, 1}, 3)), {3, 1});
+  expect_values(each(full({2, 1, 1}, 3.0)), {3, 1});
   expect_error<ValueError>([&] { data::transforms::Normalize<>(0.5, 0.0); }, "stddev holds 0");
   expect_error<ValueError>(
       [&] {

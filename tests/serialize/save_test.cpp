@@ -138,12 +138,12 @@ TEST(Save, SaysTheLikelyCauseInTenLines) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   expect(message_of([&] { load(small, folder / "checkpoint"); }),
-         "/checkpoint is a checkpoint and not a gradus::nn::Sequential; nothing was loaded; read it "
+         "/checkpoint is a checkpoint and not a Sequential; nothing was loaded; read it "
          "by serialize::load_checkpoint");
   expect(message_of([&] { load(of_small, folder / "checkpoint"); }),
          "/checkpoint is a checkpoint and not the state of a gradus::optim::SGD");
   expect(message_of([&] { load(small, folder / "optimizer"); }),
-         "/optimizer is the state of an optimizer and not a gradus::nn::Sequential");
+         "/optimizer is the state of an optimizer and not a Sequential");
   expect(message_of([&] { load(large, folder / "tensor"); }),
          ": no name of it is one of the module's; nothing was loaded; give a file that was saved "
          "from one like it\n  \"0.weight\" is missing");

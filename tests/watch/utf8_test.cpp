@@ -39,7 +39,7 @@ TEST(Utf8, IsWhatEveryWriterWrites) {
   const TemporaryFolder folder;
   std::vector<std::pair<std::string, std::string>> written;
   {
-    profiler::profile trace;
+    profiler::profile trace({.profile_memory = true});
     {
       const profiler::record_function range(kBroken);
       rand({2}) + 1;
