@@ -36,6 +36,11 @@ inline std::string joined_numbers(IntArrayRef numbers) {
   for (const int64_t number : numbers) out += (out.empty() ? "" : ", ") + std::to_string(number);
   return out;
 }
+
+// Not the arguments of a copy. A compiler asks whether a class can be copied, or made of nothing,
+// and reads what the constructors require then; this spares it the options.
+template <class Module, class... Args>
+concept NotCopied = (!std::is_base_of_v<Module, std::remove_cvref_t<Args>> && ...);
 }  // namespace detail
 
 template <class Derived, class Options = NoOptions>
@@ -48,14 +53,15 @@ struct Layer : Cloneable<Derived> {
 
   // Takes options, or what their constructor takes: Linear(LinearOptions(3, 4)), Linear(3, 4).
   template <class... Args>
-  requires std::is_constructible_v<Options, Args...>
-  explicit Layer(Args&&... args)
+  requires(detail::NotCopied<Layer, Args...>&&
+               std::is_constructible_v<Options, Args...>) explicit Layer(Args&&... args)
       : Cloneable<Derived>(short_class_name(typeid(Derived))),
         options(std::forward<Args>(args)...) {}
 
   // Takes the arguments of Python's module: Linear(3, 4, false).
   template <class... Args>
-  requires(!std::is_constructible_v<Options, Args...> &&
+  requires(sizeof...(Args) > 0 && detail::NotCopied<Layer, Args...> &&
+           !std::is_constructible_v<Options, Args...> &&
            detail::by_place<Options, Args...>) explicit Layer(Args&&... args)
       : Layer(detail::options_by_place<Options>(std::forward<Args>(args)...)) {}
 

@@ -291,10 +291,11 @@ std::ostream& operator<<(std::ostream& stream, const Module& module);
 
 namespace detail {
 // Not something that holds a module already.
+template <class Contained, class Arg>
+concept Argument = !std::is_base_of_v<ModuleHolder<Contained>, std::remove_cvref_t<Arg>> &&
+                   !std::is_convertible_v<Arg, std::shared_ptr<Contained>>;
 template <class Contained, class... Args>
-concept Arguments = sizeof...(Args) > 1 ||
-                    ((!std::is_base_of_v<ModuleHolder<Contained>, std::remove_cvref_t<Args>> &&
-                      !std::is_convertible_v<Args, std::shared_ptr<Contained>>)&&...);
+concept Arguments = sizeof...(Args) > 1 || (Argument<Contained, Args> && ...);
 template <class Contained, class... Args>
 concept Constructs = Arguments<Contained, Args...> && std::is_constructible_v<Contained, Args...>;
 

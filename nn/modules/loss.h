@@ -101,8 +101,7 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
 #define GRADUS_TEXT_TYPE(...)
 #define GRADUS_TEXT_ARGUMENT(...)
 #define GRADUS_TEXT_OPTION(...)
-#define GRADUS_TEXT_SHOWN(type, name, ...) \
-  , NamedOption<type> { #name, options.name() }
+#define GRADUS_TEXT_SHOWN(type, name, ...) , named_option(#name, options.name())
 #define LOSS_OF(tensors, names, Name, function, gradus_function, FuncOptions, meaning, ...)    \
   struct Name##Options {                                                                       \
     using reduction_t = Reduction;                                                             \
@@ -115,7 +114,8 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
   struct Name##Impl : Loss<Name##Impl, Name##Options> {                                        \
     using Loss::Loss;                                                                          \
     Tensor forward tensors { return functional::function(GRADUS_PLAIN names, own_options()); } \
-    static auto shown([[maybe_unused]] const Name##Options& options) {                         \
+    template <class Options>                                                                   \
+    static auto shown([[maybe_unused]] const Options& options) {                               \
       return std::make_tuple(GRADUS_LIST(GRADUS_EACH(GRADUS_TEXT_, __VA_ARGS__)));             \
     }                                                                                          \
   };                                                                                           \

@@ -23,6 +23,11 @@ struct NamedOption {
   }
 };
 
+template <class T>
+NamedOption<T> named_option(std::string_view name, const T& value, bool hidden = false) {
+  return {name, value, hidden};
+}
+
 }  // namespace gradus
 
 // A member of an options struct with its setter, which returns the struct, and its getter. A base
@@ -46,22 +51,26 @@ struct NamedOption {
 // A HIDDEN one is an OPTION that the text of a module leaves out, a NAMED one an OPTION that has no
 // place among the arguments of Python's module. The struct has a setter and a getter for each, and
 // `==`. `fields()` is a tuple of NamedOption, `places()` one of references to the options that have
-// a place. All three are templates, so that they take compile time only where they are used.
+// a place. All three are templates whose bodies depend on an argument, Self or Other: a compiler
+// reads types that depend on nothing where a template is defined, and makes tuples of them that
+// nobody uses.
 #define GRADUS_OPTIONS(Options, ...)                                                  \
   Options(GRADUS_LIST(GRADUS_EACH(GRADUS_PARAMETER_, __VA_ARGS__))) /* NOLINT */      \
       GRADUS_INITIALIZERS(GRADUS_EACH(GRADUS_INITIALIZER_, __VA_ARGS__)) {}           \
-  template <class = void>                                                             \
+  template <class Self = Options>                                                     \
   auto fields() const {                                                               \
+    [[maybe_unused]] const Self& self = *this;                                        \
     return std::make_tuple(GRADUS_LIST(GRADUS_EACH(GRADUS_FIELD_, __VA_ARGS__)));     \
   }                                                                                   \
   static constexpr size_t argument_count = 0 GRADUS_EACH(GRADUS_COUNT_, __VA_ARGS__); \
-  template <class = void>                                                             \
+  template <class Self = Options>                                                     \
   auto places() {                                                                     \
+    [[maybe_unused]] Self& self = *this;                                              \
     return std::tie(GRADUS_LIST(GRADUS_EACH(GRADUS_PLACE_, __VA_ARGS__)));            \
   }                                                                                   \
   template <std::same_as<Options> Other>                                              \
   bool operator==(const Other& other) const {                                         \
-    return fields() == other.fields();                                                \
+    return static_cast<const Other&>(*this).fields() == other.fields();               \
   }                                                                                   \
   GRADUS_EACH(GRADUS_MEMBER_, __VA_ARGS__)                                            \
   static_assert(true) /* takes the semicolon */
@@ -77,17 +86,15 @@ struct NamedOption {
 // GRADUS_INITIALIZERS(, a_(a), b_(b)) gives : a_(a), b_(b).
 #define GRADUS_INITIALIZERS(...) GRADUS_COLON_BEFORE_REST(~__VA_ARGS__)
 #define GRADUS_COLON_BEFORE_REST(first, ...) __VA_OPT__( : __VA_ARGS__)
-#define GRADUS_FIELD_ARGUMENT(type, name, ...) \
-  , ::gradus::NamedOption<type> { #name, name##_ }
+#define GRADUS_FIELD_ARGUMENT(type, name, ...) , ::gradus::named_option(#name, self.name##_)
 #define GRADUS_FIELD_OPTION(...) GRADUS_FIELD_ARGUMENT(__VA_ARGS__)
-#define GRADUS_FIELD_HIDDEN(type, name, ...) \
-  , ::gradus::NamedOption<type> { #name, name##_, true }
+#define GRADUS_FIELD_HIDDEN(type, name, ...) , ::gradus::named_option(#name, self.name##_, true)
 #define GRADUS_FIELD_NAMED(...) GRADUS_FIELD_ARGUMENT(__VA_ARGS__)
 #define GRADUS_COUNT_ARGUMENT(...) +1
 #define GRADUS_COUNT_OPTION(...)
 #define GRADUS_COUNT_HIDDEN(...)
 #define GRADUS_COUNT_NAMED(...)
-#define GRADUS_PLACE_ARGUMENT(type, name, ...) , name##_
+#define GRADUS_PLACE_ARGUMENT(type, name, ...) , self.name##_
 #define GRADUS_PLACE_OPTION(...) GRADUS_PLACE_ARGUMENT(__VA_ARGS__)
 #define GRADUS_PLACE_HIDDEN(...) GRADUS_PLACE_ARGUMENT(__VA_ARGS__)
 #define GRADUS_PLACE_NAMED(...)
