@@ -34,6 +34,7 @@ images=train-images-idx3-ubyte.gz labels=train-labels-idx1-ubyte.gz
 
 # --- What works -----------------------------------------------------------------------------------
 succeeds digits --device cpu --data "$digits" --epochs 3 --out "$work/new/folder"
+head -n 1 "$work/stdout" | grep -q '^Gradus .*, CPU .*, Hopper kernels ' || wrong "stdout: the first line does not say how the library was built"
 [ "$(wc -l <"$work/new/folder/train_linear.csv")" -eq 4 ] || wrong "csv: expected 4 lines"
 head -n 1 "$work/new/folder/train_linear.csv" | grep -qx device,epoch,seconds,loss,test_accuracy ||
   wrong "csv: header"
