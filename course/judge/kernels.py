@@ -18,8 +18,8 @@ _ALLOWED = re.compile(
     r"|__(syncthreads|syncwarp|threadfence|shfl|ballot|any|all|activemask|reduce|match|ldg|ldcg|ldcs|brev|clz|ffs|popc)\w*(\(.*)?"
     r"|atomic\w+(\(.*)?|__trap\(\)|clock|clock64\(\)")
 # Functions of the C library that read memory, where a kernel takes their addresses.
-_READS = re.compile(r"(__builtin_)?(w?mem(cmp|chr|rchr|mem|ccpy|pcpy)|bcmp|bcopy|stpn?cpy|wcs\w+|v?sn?printf|sscanf|qsort|bsearch"
-                    r"|str(n?cpy|n?cmp|n?casecmp|n?cat|n?len|r?chr|c?spn|pbrk|str|n?dup|xfrm|coll|tok\w*|to\w+))")
+_READS = re.compile(r"(__builtin_)?(w?mem(cmp|chr|rchr|mem|ccpy|pcpy)|bcmp|bcopy|stpn?cpy|wcs[a-z]+|v?sn?printf|sscanf|qsort|bsearch"
+                    r"|str(n?cpy|n?cmp|n?casecmp|n?cat|n?len|r?chr|c?spn|pbrk|str|n?dup|xfrm|coll|tok(_r)?|to[a-z]+))")
 # An order of memory that there is not: the compiler then makes a plain access, which nobody sees.
 _ODD_ORDER = re.compile(r".*, (?:[6-9]|\d\d+)$")
 _STRING = re.compile(r"_ZNK?St7__cxx1112basic_stringI")
