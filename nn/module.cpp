@@ -311,6 +311,16 @@ void Module::to(ScalarType dtype, bool non_blocking) {
 void Module::to(Device device, bool non_blocking) {
   apply_to_tensors([&](const Tensor& x) { return x.to(device, non_blocking); });
 }
+void Module::to(MemoryFormat memory_format) {
+  check(memory_format != MemoryFormat::Preserve,
+        "Module::to: memory_format is Preserve, which changes nothing; give ChannelsLast, "
+        "ChannelsLast3d or Contiguous");
+  const int64_t dims = memory_format == MemoryFormat::ChannelsLast ? 4 : 5;
+  apply_to_tensors([&](const Tensor& x) {
+    const bool takes = memory_format == MemoryFormat::Contiguous || x.dim() == dims;
+    return takes ? x.contiguous(memory_format) : x;
+  });
+}
 
 std::string class_name(const std::type_info& type) {
   std::string name = readable_name(type);

@@ -57,7 +57,7 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
     const auto ordered = [&](const Tensor& t) {
       return last && t.dim() == 4 ? t.contiguous(MemoryFormat::ChannelsLast) : t;
     };
-    for (Tensor& p : model->parameters()) p.set_data(ordered(p.detach()));
+    if (last) model->to(MemoryFormat::ChannelsLast);
     const Tensor images = ordered(x.cuda()), labels = y.cuda();
     const auto step = [&](const Tensor& input, const Tensor& target) {
       adamw.zero_grad();

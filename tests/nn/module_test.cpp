@@ -85,6 +85,38 @@ TEST(Module, ToConvertsInPlaceAndKeepsIntegerBuffers) {
   expect_error<TypeError>([&] { net->to(kLong); }, "not a floating point type");
 }
 
+TEST(Module, ToAMemoryFormatLaysOutTensorsOfItsDimensions) {
+  for (const Device device : cpu_and_cuda()) {
+    nn::Sequential net(nn::Conv2d(nn::Conv2dOptions(3, 4, 2)), nn::BatchNorm2d(4), nn::Flatten(),
+                       nn::Linear(16, 2));
+    nn::Conv3d deep(nn::Conv3dOptions(3, 4, 2));
+    net->to(device);
+    deep->to(device);
+    const Tensor x = rand({2, 3, 3, 3}, device), before = net(x).detach();
+    net(x).sum().backward();
+    optim::SGD sgd(net->parameters(), 0.1);
+    const Tensor weight = net[0]->as<nn::Conv2d>()->weight;
+    const Tensor values = weight.detach().clone();
+    const auto is = [](const Tensor& t, MemoryFormat format) { return t.is_contiguous(format); };
+    net->to(MemoryFormat::ChannelsLast);
+    deep->to(MemoryFormat::ChannelsLast);
+    EXPECT_TRUE(is(weight, MemoryFormat::ChannelsLast) && !is(weight, MemoryFormat::Contiguous));
+    EXPECT_TRUE(is(weight.grad(), MemoryFormat::ChannelsLast));
+    EXPECT_TRUE(weight.requires_grad() && weight.detach().equal(values));
+    EXPECT_TRUE(is(net[3]->as<nn::Linear>()->weight, MemoryFormat::Contiguous));
+    EXPECT_TRUE(is(deep->weight, MemoryFormat::Contiguous));
+    EXPECT_TRUE(net(x).allclose(before, 1e-5, 1e-6));
+    sgd.step();  // the optimizer holds the same tensors
+    EXPECT_FALSE(weight.detach().equal(values));
+    deep->to(MemoryFormat::ChannelsLast3d);
+    EXPECT_TRUE(is(deep->weight, MemoryFormat::ChannelsLast3d));
+    net->to(MemoryFormat::Contiguous);
+    deep->to(MemoryFormat::Contiguous);
+    EXPECT_TRUE(is(weight, MemoryFormat::Contiguous) && is(deep->weight, MemoryFormat::Contiguous));
+    expect_error<ValueError>([&] { net->to(MemoryFormat::Preserve); }, "memory_format is Preserve");
+  }
+}
+
 TEST(Module, ZeroGradForgetsOrFillsWithZeros) {
   const TwoLayers net;
   net->forward(ones({1, 4})).sum().backward();
