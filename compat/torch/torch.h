@@ -4,6 +4,7 @@
 
 // libtorch's header brings these along, and programs rely on them.
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <iostream>
 #include <map>

@@ -1,4 +1,5 @@
 // Code of one's own in libtorch's namespaces, and the small things that live in them.
+#include <ATen/core/Reduction.h>
 #include <c10/util/irange.h>
 #include <torch/torch.h>
 
@@ -88,6 +89,9 @@ int main() {
   } catch (const c10::IndexError&) {
     std::cout << " IndexError\n";
   }
+  // libtorch's header brings assert along.
+  assert(at::Reduction::Mean == 1);
+  static_assert(at::Reduction::None == 0 && at::Reduction::Sum == 2 && at::Reduction::END == 3, "");
   at::DeprecatedTypeProperties& type = at::CPU(at::kFloat);
   std::cout << torch::ones({1}, type).item<float>() << '\n';
 }
