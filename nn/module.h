@@ -126,8 +126,9 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   void to(DeviceType device, bool non_blocking = false) { to(Device(device), non_blocking); }
-  // Lays out parameters and buffers, as Python's Module.to(memory_format=...): ChannelsLast those
-  // of 4 dimensions, ChannelsLast3d those of 5, Contiguous all. Errors: ValueError for Preserve.
+  // Lays out parameters and buffers as Python's Module.to(memory_format=...). ChannelsLast changes
+  // those of 4 dimensions, ChannelsLast3d those of 5, Contiguous all. Errors: ValueError for
+  // Preserve.
   void to(MemoryFormat memory_format);
   // Moves to the current GPU, or to that of this index.
   void cuda(std::optional<DeviceIndex> device = std::nullopt) {
