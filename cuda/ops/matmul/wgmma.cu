@@ -48,6 +48,8 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 #else
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/matmul_wgmma_split.cuh"
@@ -61,7 +63,13 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 namespace gradus::cuda {
 
 bool built_with_wgmma() { return true; }
-bool has_wgmma() { return is_hopper(getDeviceProperties(current_device())); }
+bool has_wgmma() {
+  static const bool off = [] {
+    const char* const value = std::getenv("GRADUS_WGMMA");
+    return value && std::string_view(value) == "0";
+  }();
+  return !off && is_hopper(getDeviceProperties(current_device()));
+}
 
 namespace {
 constexpr int64_t kMostCoordinate = std::numeric_limits<int>::max() - 1024;
