@@ -92,6 +92,33 @@ TEST_F(GraphedTest, AStepWithGradientsInPieces) {
   expect_same_training(mlp, optimizer_with<optim::SGD>(optim::SGDOptions(0.1)), {4, 12}, 5);
 }
 
+// The norm of the gradients stays on the GPU; as a number of the CPU it cannot be captured.
+TEST_F(GraphedTest, AStepThatClipsItsGradients) {
+  const Tensor weight = randn({5, 3}, kCUDA), batch = randn({8, 5}, kCUDA);
+  const auto weights_after = [&](auto clip, bool graphed) {
+    const Tensor own = weight.clone().set_requires_grad(true);
+    optim::SGD sgd({own}, optim::SGDOptions(0.1));
+    const auto f = [&](const Tensor& x) {
+      sgd.zero_grad();
+      x.matmul(own).square().sum().backward();
+      clip(own);
+      sgd.step();
+      return own.grad().norm();
+    };
+    auto step = make_graphed(f, batch);
+    Tensor norm;
+    for (int i = 0; i < 5; ++i) norm = graphed ? step(batch) : f(batch);
+    EXPECT_NEAR(norm.item<float>(), 0.5, 1e-5);
+    return own.detach();
+  };
+  const auto by_number = [](const Tensor& x) { nn::utils::clip_grad_norm_(x, 0.5); };
+  const auto on_gpu = [](const Tensor& x) {
+    nn::utils::clip_grads_with_norm_(x, 0.5, nn::utils::get_total_norm({x.grad()}));
+  };
+  EXPECT_TRUE(equal(weights_after(on_gpu, true), weights_after(by_number, false)));
+  EXPECT_CONTAINS(message_of<Error>([&] { weights_after(by_number, true); }), "item");
+}
+
 TEST_F(GraphedTest, AStepOfLeNet) {
   const auto lenet = [] {
     return Model(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::BatchNorm2d(6), nn::ReLU(),

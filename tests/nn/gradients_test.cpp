@@ -61,11 +61,34 @@ TEST(ClipGradNorm, LeavesSmallGradientsAlone) {
 TEST(ClipGradNorm, RefusesNormsThatAreNotFiniteWhereItIsAskedTo) {
   const Tensor values = tensor({1.0, kInf}, kFloat);
   const Tensors parameters = with_gradients({values});
-  expect_error<Error>([&] { utils::clip_grad_norm_(parameters, 1, 2, true); },
-                      "The total norm of order 2 for gradients from `parameters` is non-finite");
+  expect_error<Error>(
+      [&] { utils::clip_grad_norm_(parameters, 1, 2, true); },
+      "clip_grad_norm_: The total norm of order 2 for gradients from `parameters` is non-finite");
   EXPECT_TRUE(equal(parameters[0].grad(), values));
   EXPECT_EQ(utils::clip_grad_norm_(parameters, 1), kInf);
   expect_values(parameters[0].grad(), {0, std::nan("")});
+}
+
+TEST(ClipGradNorm, IsATotalNormAndAScale) {
+  const Tensors gradients = {tensor({3.0, -4.0}, kDouble), tensor({{12.0}}, kDouble)};
+  const Tensor total = utils::get_total_norm(gradients);
+  expect_values(total, {13}, 1e-14);
+  EXPECT_EQ(total.dim(), 0);
+  expect_values(utils::get_total_norm(gradients, kInf), {12}, 0);
+  EXPECT_EQ(utils::get_total_norm({}).item<float>(), 0);
+  const Tensors parameters = with_gradients({gradients[0], gradients[1]});
+  utils::clip_grads_with_norm_(parameters, 2, total);
+  const double scale = 2 / (13 + 1e-6);
+  expect_values(parameters[0].grad(), {3 * scale, -4 * scale}, 1e-14);
+  expect_values(parameters[1].grad(), {12 * scale}, 1e-14);
+  utils::clip_grads_with_norm_(parameters[1], 100, total);
+  expect_values(parameters[1].grad(), {12 * scale}, 1e-14);
+  utils::clip_grads_with_norm_(ones({2}, requires_grad()), 1, total);
+  expect_error<Error>([] { utils::get_total_norm({tensor({kInf})}, 2, true); },
+                      "get_total_norm: The total norm of order 2");
+  expect_error<ValueError>(
+      [&] { utils::clip_grads_with_norm_(parameters, 1, gradients[0]); },
+      "clip_grads_with_norm_: total_norm has shape [2], expected one number; use get_total_norm");
 }
 
 TEST(ClipGradValue, LimitsEachElement) {
