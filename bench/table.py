@@ -1,11 +1,12 @@
 """Makes one table of the lines that the benchmark programs print.
 
-    bench/table.py FILE...      each line: case, who, seconds per call, work per call, unit
+    bench/table.py [--best] FILE...      each line: case, who, seconds per call, work per call, unit
 
 Of several lines for one case the fastest counts. Prints Markdown: case, gradus, each peer with the
 ratio peer's time / gradus' time (above 1: gradus is faster), and the fraction of the copy bandwidth
 where the case moves bytes and a copy was timed. Where programs took turns (bench/in_turns.py), the
 median of the turns' ratios stands beside that of the fastest ones, of which one may have been lucky.
+--best: one peer for all, the fastest of them, captured or not, and which it was.
 """
 import statistics
 import sys
@@ -48,7 +49,29 @@ def ratios(ours, theirs, in_turns):
     return [best, f"{statistics.median(b / a for a, b in zip(ours, theirs)):.2f}"]
 
 
+CAPTURED = ", captured"
+
+
+def show_best(cases):
+    print("| case | gradus | best of the peers | which | ratio |\n|---|---|---|---|---|")
+    for name, results in cases.items():
+        if "gradus" not in results:
+            continue
+        plain = name.removesuffix(CAPTURED)
+        found = [(min(turns), work, unit, who + suffix) for suffix in ("", CAPTURED)
+                 for who, (turns, work, unit) in cases.get(plain + suffix, {}).items() if who != "gradus"]
+        row = [name, shown(*results["gradus"])]
+        if found:
+            best, work, unit, which = min(found)
+            row += [shown([best], work, unit), which, ratios(results["gradus"][0], [best], False)[0]]
+        else:
+            row += [""] * 3
+        print("| " + " | ".join(row) + " |")
+
+
 def main():
+    if sys.argv[1] == "--best":
+        return show_best(read(sys.argv[2:]))
     cases = read(sys.argv[1:])
     peers = []
     for results in cases.values():

@@ -1,5 +1,5 @@
-// Training steps of whole models. bench/models/peer.py runs the same in PyTorch, from the weights
-// and batches that this program leaves in FOLDER.
+// Training steps of whole models, and generation. bench/models/peer.py runs the same in PyTorch,
+// from the weights and batches that this program leaves in FOLDER.
 //   bench_models FOLDER [PART...]    the cases whose names contain one of the parts
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 #include "gradus/serialize/safetensors.h"
 
 namespace library = gradus;
-#include "bench/models/gpt.h"
-#include "bench/resnet.h"
+#include "bench/models/generation.h"
+#include "bench/models/vision.h"
 #include "bench/small_models.h"
 
 using namespace gradus;
@@ -89,6 +89,47 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
   detail::allow_tf32_convolutions(false);
 }
 
+// Tokens that `batch` sequences of a GPT get, one each at a time, eagerly and as a graph.
+void time_generation(const bench::GPTSizes& sizes, int64_t batch) {
+  for (const auto& [type, dtype] :
+       {std::pair("float32", kFloat), std::pair("bfloat16", kBFloat16)}) {
+    const std::string label = "Generation 12 x 768 batch " + std::to_string(batch) + ", " + type;
+    if (!bench::wanted(label)) continue;
+    const NoGradGuard guard;
+    manual_seed(1);
+    const auto model = std::make_shared<bench::GPT>(sizes);
+    keep("Generation", model, Tensor(zeros({1})), zeros({1}));
+    model->to(kCUDA), model->to(dtype);
+    constexpr int64_t kLength = 256;
+    constexpr int kSteps = 200;
+    bench::Generation generation(model, batch, kLength);
+    const Tensor scores = generation.step().flatten(0, 1).to(kFloat);
+    const double first =
+        nn::functional::cross_entropy(scores, zeros({batch}, scores.options().dtype(kLong)))
+            .template item<double>();
+    const auto seconds = [&](const auto& step) {
+      generation.place.zero_();
+      return bench::host_seconds(step, 5, kSteps, [&] {
+        generation.place.zero_();
+        cuda::synchronize();
+      });
+    };
+    cuda::reset_peak_memory_stats();
+    const double eager = seconds([&] { generation.step(); });
+    report_model(label, eager, static_cast<double>(batch), "token", first,
+                 static_cast<double>(cuda::memory_stats().peak_allocated));
+    cuda::Graph graph;
+    {
+      const cuda::StreamGuard on_side(cuda::getStreamFromPool());
+      graph.capture_begin();
+      generation.step();
+      graph.capture_end();
+    }
+    bench::report((label + ", captured").c_str(), "gradus", seconds([&] { graph.replay(); }),
+                  static_cast<double>(batch), "token");
+  }
+}
+
 // One layer of a transformer's encoder, whose features serve as scores.
 struct Encoder : nn::Module {
   Encoder()
@@ -132,13 +173,28 @@ int main(int argc, char** argv) {
   time_model(
       "GPT-2 12 x 768", [&] { return std::make_shared<bench::GPT>(kGPT2); },
       randint(50257, {8, 1024}), randint(50257, {8, 1024}), 8 * 1024, "token");
+  for (const int64_t batch : {1, 16}) time_generation(kGPT2, batch);
   time_model(
       "Encoder 512", [] { return std::make_shared<Encoder>(); }, randn({32, 128, 512}),
       randint(512, {32, 128}), 32 * 128, "token");
+  constexpr bench::GPTSizes kBERT = {
+      .vocabulary = 30522, .tokens = 128, .layers = 12, .heads = 12, .width = 768};
+  // A half of the rows is padded: those behind token 96.
+  Tensor padded = randint(1, 30522, {32, 128});
+  padded.narrow(0, 0, 16).narrow(1, 96, 32).zero_();
+  time_model(
+      "BERT 12 x 768 padded", [&] { return std::make_shared<bench::PaddedEncoder>(kBERT); }, padded,
+      randint(30522, {32, 128}), 32 * 128, "token");
   time_model(
       "ResNet-18 batch 128", [] { return std::make_shared<bench::ResNet18>(10); },
       randn({128, 3, 32, 32}), randint(10, {128}), 128, "image");
   time_model(
       "ResNet-50 batch 64", [] { return std::make_shared<bench::ResNet50>(1000); },
       randn({64, 3, 224, 224}), randint(1000, {64}), 64, "image");
+  time_model(
+      "MobileNetV2 batch 64", [] { return std::make_shared<bench::MobileNetV2>(); },
+      randn({64, 3, 224, 224}), randint(1000, {64}), 64, "image");
+  time_model(
+      "ViT-S batch 64", [] { return std::make_shared<bench::ViT>(); }, randn({64, 3, 224, 224}),
+      randint(1000, {64}), 64, "image");
 }
