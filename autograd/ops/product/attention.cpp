@@ -56,16 +56,26 @@ bool writes_rows(const Tensor& like) {
          contracts::Strides::rows;
 }
 
-// Room for a result (B, H, length, width) whose rows lie beside those of the other heads, as the
-// next layer reads them, where the device can write them so.
-Tensor room_for(IntArrayRef sizes, const Tensor& like) {
-  if (!writes_rows(like)) return raw::empty(sizes, like.dtype(), like.device());
-  const Tensor rows =
-      raw::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, like.dtype(), like.device());
-  return raw::alias(raw::transpose(rows, 1, 2));  // a tensor of its own, as on the CPU
+// Whether the tokens of all sequences that are at one place lie side by side, as in tensors whose
+// tokens come first.
+bool has_tokens_first(const Tensor& x) {
+  return x.size(0) > 1 && x.size(2) > 1 && x.stride(0) < x.stride(2);
 }
 
-// Whether q, k and v lie one behind the other in the rows of one tensor (B, length, 3 H width).
+// Room for a result (B, H, length, width) whose rows lie beside those of the other heads, in the
+// order of x's tokens, as the next layer reads them, where the device can write them so.
+Tensor room_for(IntArrayRef sizes, const Tensor& x) {
+  if (!writes_rows(x)) return raw::empty(sizes, x.dtype(), x.device());
+  const int64_t row = sizes[1] * sizes[3];
+  const bool first = has_tokens_first(x);
+  const Tensor rows = raw::as_strided(
+      raw::empty({numel_of(sizes)}, x.dtype(), x.device()), Dims(sizes.data(), 4),
+      {first ? row : row * sizes[2], sizes[3], first ? row * sizes[0] : row, 1}, 0);
+  return raw::alias(rows);  // a tensor of its own, as on the CPU
+}
+
+// Whether q, k and v lie one behind the other in the rows of one tensor (B, length, 3 H width), or
+// (length, B, 3 H width).
 bool are_parts(const Tensor& q, const Tensor& k, const Tensor& v) {
   const IntArrayRef sizes = q.sizes(), strides = q.strides();
   const int64_t part = sizes[1] * sizes[3], row = 3 * part;
@@ -73,8 +83,9 @@ bool are_parts(const Tensor& q, const Tensor& k, const Tensor& v) {
     return x.sizes() == sizes && x.strides() == strides && x.impl().storage == q.impl().storage &&
            x.storage_offset() == q.storage_offset() + i * part;
   };
-  return writes_rows(q) && strides[0] == row * sizes[2] && strides[1] == sizes[3] &&
-         strides[2] == row && follows(k, 1) && follows(v, 2);
+  const bool first = has_tokens_first(q);
+  return writes_rows(q) && strides[0] == (first ? row : row * sizes[2]) && strides[1] == sizes[3] &&
+         strides[2] == (first ? row * sizes[0] : row) && follows(k, 1) && follows(v, 2);
 }
 // Room for gradients: parts of one tensor for those of such parts, which then need not be put
 // together.
@@ -83,7 +94,7 @@ Tensors room_for_grads(const Tensor& q, const Tensor& k, const Tensor& v) {
     return {room_for(q.sizes(), q), room_for(k.sizes(), k), room_for(v.sizes(), v)};
   const IntArrayRef sizes = q.sizes();
   const int64_t part = sizes[1] * sizes[3];
-  const Tensor all = raw::empty({sizes[0], sizes[2], 3 * part}, q.dtype(), q.device());
+  const Tensor all = raw::empty({sizes[0] * sizes[2] * 3 * part}, q.dtype(), q.device());
   Tensors out;
   for (int64_t i = 0; i < 3; ++i)
     out.push_back(raw::as_strided(all, q.impl().sizes, q.impl().strides, i * part));

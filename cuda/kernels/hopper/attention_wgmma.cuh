@@ -1,4 +1,4 @@
-// Attention on Hopper, without masks and dropout: the output.
+// Attention on Hopper, without dropout and with masks of keys alone: the output.
 //
 // Idea. The passes are those of attention_tiles.cuh. A block has two warpgroups with 64 rows each,
 // and a third one that copies. It fills tiles of the other operands while the first two multiply,
@@ -52,7 +52,8 @@ __global__ void attention_planes(AttentionPlanes from, BFloat16* to) {
   }
 }
 
-template <class Tile>
+// kMasked: a mask adds to the scores of each key.
+template <class Tile, bool kMasked>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     attention_wgmma(const __grid_constant__ AttentionWgmmaArgs<typename Tile::Element> args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -76,12 +77,14 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     typename Group::Part part;
     typename Group::Products scores;
     typename Group::Weights weights;
+    [[maybe_unused]] typename Group::KeyMask mask;
     // The score that weights are relative to, times log2(e).
     float about[2], sum[2] = {};
     about[0] = about[1] = scalar::least<float>();
     const int first = item.first + 64 * at.group;  // the warpgroup's first row
     // Scores become weights. True where results are to be scaled again.
     const auto weigh = [&](int key, float(&factor)[2]) {
+      if constexpr (kMasked) at.add_mask(scores, mask);
       if (key + N > keys || (args.of.causal && key + N > first + 1))
         at.hide(scores, item.first, key, keys, args.of.causal, scalar::least<float>());
       float most[2] = {scalar::least<float>(), scalar::least<float>()};
@@ -103,14 +106,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
           about[low] = higher;
         }
       }
+      float from[2] = {about[0], about[1]};
+      if constexpr (kMasked)
+        for (float& each : from) each = each == scalar::least<float>() ? 0 : each;  // sees none yet
       at.visit(
           [&](int low, int, int, float& x) {
-            x = power_of_2(x * scale - about[low]);
+            x = power_of_2(x * scale - from[low]);
             sum[low] += x;
           },
           scores);
       return grows;
     };
+    if constexpr (kMasked) at.load_mask(mask, item, 0);
     wait_for(pipe.own_full, pipe.own_parity);
     wait_for(&pipe.full[pipe.stage], pipe.parity);
     begin_products();
@@ -123,6 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     for (int key = N; key < item.end; key += N) {
       const int before = pipe.stage;
       pipe.advance();
+      if constexpr (kMasked) at.load_mask(mask, item, key);
       wait_for(&pipe.full[pipe.stage], pipe.parity);
       begin_products();
       at.multiply_own(scores, 0, pipe.stream(0, pipe.stage));
@@ -150,7 +158,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       if (at.column == 0 && query < args.of.queries)
         args.log_sums[item.index * args.of.queries + query] =
             scalar::log(sum[low]) + about[low] * (1 / kLog2E);
-      sum[low] = 1 / sum[low];
+      sum[low] = kMasked && !(sum[low] > 0) ? sum[low] : 1 / sum[low];
     }
     wait_for_products<0>();
     pipe.release(&pipe.empty[pipe.stage]);

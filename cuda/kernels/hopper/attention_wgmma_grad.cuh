@@ -1,4 +1,4 @@
-// Attention on Hopper, without masks and dropout: the gradients.
+// Attention on Hopper, without dropout and with masks of keys alone: the gradients.
 //
 // Idea. One kernel goes over the keys for the gradient of the queries, another one over the queries
 // for those of keys and values. Both compute the weights anew, from log_sums. Weights and their
@@ -41,13 +41,15 @@ __global__ void attention_lines(AttentionArgs<T, float> args, const T* grad, con
 #pragma unroll
   for (int reach = kSharing / 2; reach > 0; reach /= 2)
     mean += __shfl_xor_sync(0xffffffffu, mean, reach);
-  if (c == 0 && at < count)
-    lines[at] = inside ? float2{log_sums[index * args.queries + query] * kLog2E, mean * args.scale}
-                       : float2{0, 0};
+  if (c == 0 && at < count) {
+    const float about = inside ? log_sums[index * args.queries + query] : 0;
+    // A query that sees nothing has weights of 0.
+    lines[at] = {about == scalar::least<float>() ? 0 : about * kLog2E, mean * args.scale};
+  }
 }
 
 // The gradient of the queries. own: q and grad; streams: k and v.
-template <class Tile>
+template <class Tile, bool kMasked>
 __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
     const __grid_constant__ AttentionWgmmaArgs<typename Tile::Element> args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -80,12 +82,15 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
     int before = -1;
 #pragma unroll 1
     for (int key = 0; key < item.end; key += N) {
+      [[maybe_unused]] typename Group::KeyMask mask;
+      if constexpr (kMasked) at.load_mask(mask, item, key);
       wait_for(&pipe.full[pipe.stage], pipe.parity);
       begin_products();
       at.multiply_own(weights, 0, pipe.stream(0, pipe.stage));
       at.multiply_own(slopes, 1, pipe.stream(1, pipe.stage));
       wait_for_products<1>();
       if (before >= 0) pipe.release(&pipe.empty[before]);
+      if constexpr (kMasked) at.add_mask(weights, mask);
       at.visit([&](int low, int, int, float& x) { x = power_of_2(x * scale - line[low].x); },
                weights);
       if (key + N > keys || (args.of.causal && key + N > first + 1))
@@ -115,7 +120,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
 }
 
 // The gradients of keys and values. own: k and v; streams: q and grad.
-template <class Tile>
+template <class Tile, bool kMasked>
 __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
     const __grid_constant__ AttentionWgmmaArgs<typename Tile::Element> args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -142,6 +147,16 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
     typename Group::Products weights, slopes;
     typename Group::Weights rounded[kOperands];
     const int first = item.first + 64 * at.group;
+    [[maybe_unused]] float mask[2];  // of the lane's keys, as part of an exponent
+    if constexpr (kMasked) {
+      const auto& of = args.of;
+      const T* const from = of.mask + item.batch * of.mask_step[0] + item.head * of.mask_step[1];
+#pragma unroll
+      for (int low = 0; low < 2; ++low) {
+        const int64_t key = item.first + at.row + 8 * low;
+        mask[low] = key < of.keys ? static_cast<float>(from[key * of.mask_step[3]]) * kLog2E : 0;
+      }
+    }
     wait_for(pipe.own_full, pipe.own_parity);
     int query = item.begin, before = -1;
     for (; args.of.causal && query < item.end && query + N <= first; query += N) {  // none sees
@@ -161,9 +176,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
       const auto* const lines =
           reinterpret_cast<const float4*>(pipe.lines(pipe.stage)) + at.column / 2;
       at.visit(
-          [&](int, int j, int right, float& x) {
+          [&](int low, int j, int right, float& x) {
             const float4 pair = lines[4 * j];
-            x = power_of_2(x * scale - (right == 0 ? pair.x : pair.z));
+            x = x * scale - (right == 0 ? pair.x : pair.z);
+            if constexpr (kMasked) x += mask[low];
+            x = power_of_2(x);
           },
           weights);
       const int least = item.first + at.row - query - at.column;

@@ -15,6 +15,8 @@ struct AttentionWgmmaArgs {
   AttentionArgs<T, float> of;
   int64_t own_rows = 0, stream_rows = 0;  // of a head
   int items = 0;                          // tiles of rows of all heads
+  bool by_place =
+      false;  // all heads' tiles of one place before those of the next, or else by heads
   T* out = nullptr;
   float* log_sums = nullptr;
   // Two numbers of each query: log2(e) times its log_sum, and the scale times the sum of
@@ -95,19 +97,22 @@ struct AttentionPipe {
   }
 
   // f(item) for each of this block's. Alternate rounds go backwards, which balances causal tiles
-  // of growing length.
+  // of growing length, but for few heads of many tiles: their period and that of the blocks may
+  // meet. By places the work falls from the first item to the last.
   template <bool kKeysFirst, class F>
   __device__ void each_item(const F& f) const {
     const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
     const int tiles_each = static_cast<int>((args.own_rows + kRows - 1) / kRows);
     const int others = static_cast<int>(args.stream_rows);
     const int heads = static_cast<int>(args.of.heads);
+    const int all_heads = args.items / tiles_each;
     const bool causal = args.of.causal;
 #pragma unroll 1
     for (int turn = 0; turn * blocks < args.items; ++turn) {
       const int i = turn * blocks + (turn % 2 == 0 ? block : blocks - 1 - block);
       if (i >= args.items) continue;
-      const int index = i / tiles_each, place = i % tiles_each;
+      const int index = args.by_place ? i % all_heads : i / tiles_each;
+      const int place = args.by_place ? i / all_heads : i % tiles_each;
       const int first = (causal && !kKeysFirst ? tiles_each - 1 - place : place) * kRows;
       f(AttentionItem{index, index % heads, index / heads, first, causal && kKeysFirst ? first : 0,
                       causal && !kKeysFirst ? ::min(others, first + kRows) : others});
@@ -261,6 +266,21 @@ struct AttentionGroup {
           if (8 * j + right >= end || 8 * j + right - 8 * low > last) x = hidden;
         },
         products);
+  }
+  // What a mask adds to the scores of the lane's keys of a tile, each over the scale.
+  using KeyMask = float[N / 4];
+  __device__ void load_mask(KeyMask& to, const AttentionItem& item, int first) const {
+    const auto& of = pipe.args.of;
+    const T* const mask = of.mask + item.batch * of.mask_step[0] + item.head * of.mask_step[1];
+    const float factor = 1 / of.scale;
+#pragma unroll
+    for (int i = 0; i < N / 4; ++i) {
+      const int64_t key = first + i / 2 * 8 + column + i % 2;
+      to[i] = key < of.keys ? static_cast<float>(mask[key * of.mask_step[3]]) * factor : 0;
+    }
+  }
+  __device__ void add_mask(Products& products, const KeyMask& mask) const {
+    visit([&](int, int j, int right, float& x) { x += mask[2 * j + right]; }, products);
   }
   // Stores to a head's matrix, rows from `first` on. REQUIRES: pairs of elements are aligned.
   __device__ void store(T* matrix, int64_t step, int64_t first, int64_t rows, int width,

@@ -20,6 +20,7 @@ bool wgmma_attention_grad(const Attention&, const Tensor&, const Tensor&, const 
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "gradus/cuda/kernels/hopper/attention_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/attention_wgmma_grad.cuh"
@@ -54,7 +55,10 @@ bool suits(const Attention& how, const Tensor& mask, std::initializer_list<Tenso
   const auto fits = [&](const Tensor& x) {
     return is_aligned(x) && x.numel() > 0 && x.size(3) <= widest && x.size(2) <= kMost;
   };
-  if (!has_wgmma() || mask.defined() || how.dropout > 0 || how.scale <= 0 ||
+  // A mask that is the same for all queries, of half types.
+  const bool masks_queries =
+      mask.defined() && (planes_of(q) > 1 || (mask.stride(2) != 0 && mask.size(2) > 1));
+  if (!has_wgmma() || masks_queries || how.dropout > 0 || how.scale <= 0 ||
       q.size(0) * q.size(1) * (std::max(q.size(2), k.size(2)) / 64 + 1) > kMost ||
       !std::all_of(all.begin(), all.end(), fits))
     return false;
@@ -97,6 +101,20 @@ CUtensorMap boxes_of(const Tensor& x, int rows) {
       "attention", "a mask of zeros");
 }
 
+// Whether the busiest block has a tenth more to do than all have on average, where blocks take the
+// tiles of head after head, to and fro, of which each of a head is smaller than the one before.
+bool is_uneven(int64_t heads, int64_t tiles, int blocks) {
+  constexpr int64_t kMost = 4096;  // so many tiles are counted in some microseconds
+  if (heads * tiles > kMost) return false;
+  std::vector<int64_t> work(static_cast<size_t>(blocks));
+  for (int64_t i = 0; i < heads * tiles; ++i) {
+    const int64_t turn = i / blocks, at = i % blocks;
+    work[static_cast<size_t>(turn % 2 == 0 ? at : blocks - 1 - at)] += tiles - i % tiles;
+  }
+  const int64_t all = heads * tiles * (tiles + 1) / 2;
+  return 10 * blocks * *std::max_element(work.begin(), work.end()) > 11 * all;
+}
+
 // A block for each multiprocessor. own and streams: operands.
 template <class Tile, class T>
 void run(void (*kernel)(AttentionWgmmaArgs<T>), AttentionWgmmaArgs<T> args, int64_t heads,
@@ -107,8 +125,20 @@ void run(void (*kernel)(AttentionWgmmaArgs<T>), AttentionWgmmaArgs<T> args, int6
                  [](const Tensor& x) { return boxes_of(x, Tile::kColumns); });
   args.own_rows = own.begin()->size(2), args.stream_rows = streams.begin()->size(2);
   args.items = static_cast<int>(heads * ceil_div(args.own_rows, int64_t{Tile::kRows}));
-  const int blocks = std::min(args.items, getDeviceProperties(current_device()).multiprocessors);
+  const DeviceProperties& device = getDeviceProperties(current_device());
+  const int blocks = std::min(args.items, device.multiprocessors);
+  // By places, blocks read the streams of all heads. Those of a head are far enough along together
+  // where there are some, and else the L2 cache must hold them all.
+  const int64_t bytes = 2 * Tile::kPlanes * heads * args.stream_rows * Tile::kWidth * 2;
+  args.by_place = args.of.causal && is_uneven(heads, args.items / heads, blocks) &&
+                  (4 * heads <= blocks || bytes <= device.l2_bytes / 4 * 3);
   launch_pdl(kernel, {static_cast<unsigned>(blocks), Tile::kThreads, Tile::kSharedBytes}, args);
+}
+
+// f(whether there is a mask).
+template <class F>
+void with_mask(const Tensor& mask, const F& f) {
+  mask.defined() ? f(Constant<true>{}) : f(Constant<false>{});
 }
 
 // f(type, the width of tiles, planes).
@@ -135,8 +165,11 @@ bool wgmma_attention(const Attention& how, const Tensor& q, const Tensor& k, con
     read_steps(args.of.out_step, out);
     args.out = static_cast<T*>(out.data_ptr());
     args.log_sums = static_cast<float*>(log_sums.data_ptr());
-    run<Tile>(attention_wgmma<Tile>, args, q.size(0) * q.size(1), {operand_of<kPlanes>(q)},
-              {operand_of<kPlanes>(k), operand_of<kPlanes>(v)});
+    with_mask(mask, [&]<bool kMasked>(Constant<kMasked>) {
+      // Floats have no masks here.
+      run<Tile>(attention_wgmma < Tile, kMasked && kPlanes == 1 >, args, q.size(0) * q.size(1),
+                {operand_of<kPlanes>(q)}, {operand_of<kPlanes>(k), operand_of<kPlanes>(v)});
+    });
   });
   return true;
 }
@@ -166,10 +199,13 @@ bool wgmma_attention_grad(const Attention& how, const Tensor& grad, const Tensor
                args.lines);
     const Tensor operands[] = {operand_of<kPlanes>(q), operand_of<kPlanes>(k),
                                operand_of<kPlanes>(v), operand_of<kPlanes>(grad)};
-    run<OfQueries>(attention_wgmma_grad_q<OfQueries>, args, heads, {operands[0], operands[3]},
-                   {operands[1], operands[2]});
-    run<OfKeys>(attention_wgmma_grad_kv<OfKeys>, args, heads, {operands[1], operands[2]},
-                {operands[0], operands[3]});
+    with_mask(mask, [&]<bool kHas>(Constant<kHas>) {
+      constexpr bool kMasked = kHas && kPlanes == 1;  // floats have no masks here
+      run<OfQueries>(attention_wgmma_grad_q<OfQueries, kMasked>, args, heads,
+                     {operands[0], operands[3]}, {operands[1], operands[2]});
+      run<OfKeys>(attention_wgmma_grad_kv<OfKeys, kMasked>, args, heads, {operands[1], operands[2]},
+                  {operands[0], operands[3]});
+    });
   });
   return true;
 }

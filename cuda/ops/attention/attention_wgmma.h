@@ -1,6 +1,7 @@
 // Attention by wgmma, of half types and of float32. False, with nothing done, where it takes other
-// kernels: on other devices than Hopper's, with masks or dropout, of widths above 128 (64 of
-// floats), or of rows that are not aligned to 16 bytes.
+// kernels: on other devices than Hopper's, with dropout or a mask that is not the same for all
+// queries (any mask of floats), of widths above 128 (64 of floats), or of rows that are not aligned
+// to 16 bytes.
 #pragma once
 
 #include "gradus/tensor/backend.h"
