@@ -43,9 +43,15 @@ AccumulateGrad* leaf_of(const Node& sender, size_t index, IntArrayRef sizes, con
 
 std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, const Tensor& a,
                                             const Tensor& b, bool wants_sums) {
+  const int64_t m = a.size(0), n = b.size(1);
+  const bool of_halves = a.dtype() == kHalf || a.dtype() == kBFloat16;
+  if (of_halves && wants_sums && a.is_cuda() && a.numel() > 0 && n > 0) {
+    const Tensor out = raw::empty({m, n}, a.dtype(), a.device()),
+                 sums = raw::empty({m}, a.dtype(), a.device());
+    return raw::matmul_into(a, b, out, sums), std::pair(out, sums);
+  }
   if (a.dtype() != kFloat && a.dtype() != kDouble)
     return {raw::matmul(a, b), wants_sums ? a.sum(1) : Tensor()};
-  const int64_t m = a.size(0), n = b.size(1);
   AccumulateGrad* const leaf = leaf_of(sender, index, {m, n}, a);
   PostAccumulateGradHook* const hook = leaf ? leaf->sole_hook() : nullptr;
   Tensor out = hook ? hook->memory() : Tensor();

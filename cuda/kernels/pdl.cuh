@@ -29,4 +29,17 @@ __device__ inline void let_next_kernel_start() {
 #endif
 }
 
+// The same for kernels of a few blocks, which leave room for all of the next one's.
+__device__ inline void let_next_kernel_start_if_small() {
+  if (gridDim.x <= 32) let_next_kernel_start();
+}
+
+// Asks for the line of an address in the L2 cache. Nothing is read, so a kernel may ask before it
+// waits.
+__device__ inline void prefetch([[maybe_unused]] const void* address) {
+#if !defined(GRADUS_SIMULATED)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+}
+
 }  // namespace gradus::cuda

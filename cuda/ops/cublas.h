@@ -19,11 +19,13 @@ bool has_cublas_lt();
 
 // out (B, M, N) = a (B, M, K) * b (B, K, N) + bias (N) by tensor cores; bias may be undefined.
 // Operands are Half or BFloat16, with out and bias of that type or Float. Or all are Float, and the
-// operands are rounded to TF32. The sums are float32, and rounded once. Returns false and does
-// nothing where cuBLAS cannot express the strides, or has no algorithm.
-// REQUIRES: has_cublas_lt(); the device is current; out is contiguous; no size is 0.
-// Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
-bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
+// operands are rounded to TF32. The sums are float32, and rounded once. Without a bias and batches,
+// `sums` (M) of out's type may get the sums of a's rows. Returns false and does nothing where
+// cuBLAS cannot express the strides, or has no algorithm. REQUIRES: has_cublas_lt(); the device is
+// current; out is contiguous; no size is 0. Errors: Error where cuBLAS fails, or has to be set up
+// while a graph is captured.
+bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
+                      const Tensor& sums = {});
 
 // --- Half types and TF32, by cuBLASLt or by the kernels of this library (matmul/half.cu)
 // Backend::matmul for a and b of a half type. out and bias are of that type or Float. cuBLAS
@@ -31,6 +33,9 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
 // REQUIRES: the device of out is current.
 // Errors: NotImplementedError where set_matmul_kernel() has named another kernel.
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
+
+// Backend::matmul_sums for a, b, out and sums of a half type.
+void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums);
 
 // Multiplies Floats as TF32 where set_float32_matmul_precision() allows it, no kernel was named,
 // and cuBLAS can express the strides. Returns whether it did.

@@ -5,7 +5,9 @@
 
 namespace gradus::cuda {
 bool has_cublas_lt() { return false; }
-bool cublas_lt_matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { return false; }
+bool cublas_lt_matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
+  return false;
+}
 }  // namespace gradus::cuda
 
 #else
@@ -111,10 +113,13 @@ class LtLayout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
+// What a product does beside itself: adds a bias, or sums the rows of a.
+enum class LtExtra : int64_t { none, bias, sums };
+
 // A row-major product is the transposed one in columns: out^T = b^T a^T.
 class LtPlan {
  public:
-  LtPlan(ScalarType dtype, ScalarType result, bool has_bias, const LtOperand& a, const LtOperand& b,
+  LtPlan(ScalarType dtype, ScalarType result, LtExtra extra, const LtOperand& a, const LtOperand& b,
          int64_t batches, const std::array<int64_t, 3>& alignment)
       : first_(dtype, b.rows(), b.columns(), b.leading, batches, b.batch),
         second_(dtype, a.rows(), a.columns(), a.leading, batches, a.batch),
@@ -123,8 +128,9 @@ class LtPlan {
     check_lt(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T);
     set(CUBLASLT_MATMUL_DESC_TRANSB, a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (has_bias) {
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    if (extra != LtExtra::none) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+          extra == LtExtra::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_BGRADB);
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, lt_type(result));
     }
     choose(alignment);
@@ -136,8 +142,9 @@ class LtPlan {
   // Whether cuBLAS has an algorithm.
   bool is_known() const { return found_ > 0; }
 
-  void run(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
-    if (bias.defined()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.data_ptr());
+  // extra: the bias, or where the sums go.
+  void run(const Tensor& a, const Tensor& b, const Tensor& extra, const Tensor& out) {
+    if (extra.defined()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, extra.data_ptr());
     const float one = 1, zero = 0;
     const Scratch workspace(chosen_.workspaceSize);
     check_lt(
@@ -186,10 +193,15 @@ class LtPlan {
 
 bool has_cublas_lt() { return true; }
 
-bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
+                      const Tensor& sums) {
+  const Tensor& extra = sums.defined() ? sums : bias;
+  const LtExtra what = sums.defined()   ? LtExtra::sums
+                       : bias.defined() ? LtExtra::bias
+                                        : LtExtra::none;
   LtOperand left, right;
   if (!describe_lt(a, 1, 2, left) || !describe_lt(b, 2, 1, right)) return false;
-  if (bias.defined() && bias.numel() > 1 && bias.strides()[0] != 1) return false;
+  if (extra.defined() && extra.numel() > 1 && extra.strides()[0] != 1) return false;
   int64_t batches = out.sizes()[0];
   // All batches share one b: their rows make one product.
   if (batches > 1 && right.batch == 0 && !left.along_outer &&
@@ -197,14 +209,15 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
     left.outers *= batches, left.batch = 0;
     batches = 1;
   }
-  // The alignment of the result that cuBLAS is told holds for the bias, too.
-  const int64_t of_result = std::min(lt_alignment(out), bias.defined() ? lt_alignment(bias) : 256);
+  // The alignment of the result that cuBLAS is told holds for the bias and the sums, too.
+  const int64_t of_result =
+      std::min(lt_alignment(out), extra.defined() ? lt_alignment(extra) : 256);
   const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), of_result};
   const ScalarType dtype = a.scalar_type(), result = out.scalar_type();
   const std::array<int64_t, 17> key = {current_device(),
                                        static_cast<int64_t>(dtype),
                                        static_cast<int64_t>(result),
-                                       bias.defined(),
+                                       static_cast<int64_t>(what),
                                        batches,
                                        left.along_outer,
                                        left.outers,
@@ -220,9 +233,8 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
                                        alignment[2]};
   thread_local std::map<std::array<int64_t, 17>, std::unique_ptr<LtPlan>> plans;
   std::unique_ptr<LtPlan>& plan = plans[key];
-  if (!plan)
-    plan = std::make_unique<LtPlan>(dtype, result, bias.defined(), left, right, batches, alignment);
-  if (plan->is_known()) plan->run(a, b, bias, out);
+  if (!plan) plan = std::make_unique<LtPlan>(dtype, result, what, left, right, batches, alignment);
+  if (plan->is_known()) plan->run(a, b, extra, out);
   return plan->is_known();
 }
 

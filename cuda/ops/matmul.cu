@@ -383,6 +383,10 @@ bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const
 
 void CudaBackend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
                               const Tensor& sums) {
+  if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
+    const Context context(out);
+    return matmul_half_sums(a, b, out, sums);
+  }
   if (!multiply_and_sum(a, b, out, sums, Context(out).multiprocessors))
     Backend::matmul_sums(a, b, out, sums);
 }

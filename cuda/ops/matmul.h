@@ -15,7 +15,8 @@ ArrayRef<std::string_view> matmul_kernels();
 
 // The one in use; "automatic" unless set. "automatic" picks the tile by the shape. It runs cuBLAS
 // for half types and TF32, or "tiled" where there is no cuBLAS or it cannot express the strides.
-// Large products of half types run wgmma on Hopper if a size is no multiple of 8.
+// Large products of half types run wgmma on Hopper if a size is no multiple of 8. Up to 16 rows of
+// half types have a kernel of their own.
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 

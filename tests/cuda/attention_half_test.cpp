@@ -16,7 +16,7 @@ class TensorAttentionTest : public GpuTest {
 
 struct AttentionCase {
   int64_t batch, heads, queries, keys, width, values;
-  bool causal = false, masked = false, strided = false;
+  bool causal = false, masked = false, strided = false, padded = false;  // padded: a mask of keys
 };
 
 // (batch, heads, rows, width), strided: as a view of rows that hold all heads.
@@ -50,7 +50,7 @@ double unit_of(ScalarType dtype) {
 }
 
 void expect_attention(const AttentionCase& shape, ScalarType dtype) {
-  const auto& [batch, heads, queries, keys, width, values, causal, masked, strided] = shape;
+  const auto& [batch, heads, queries, keys, width, values, causal, masked, strided, padded] = shape;
   const Tensors qkv = {random_heads(shape, queries, width, dtype),
                        random_heads(shape, keys, width, dtype),
                        random_heads(shape, keys, values, dtype)};
@@ -59,6 +59,13 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
     mask = random_memory(dtype, queries * keys, {-2, 2}).view({queries, keys});
     if (keys > 3) mask.narrow(1, 1, 2).fill_(-std::numeric_limits<double>::infinity());
     mask[0].fill_(-std::numeric_limits<double>::infinity());  // a query that sees nothing
+  }
+  if (padded) {
+    mask = random_memory(dtype, batch * keys, {-2, 2}).view({batch, 1, 1, keys});
+    for (int64_t i = 0; i < batch; ++i) {
+      const int64_t seen = i == 1 ? 0 : pick(1, keys);  // the queries of a sequence see nothing
+      mask[i].narrow(2, seen, keys - seen).fill_(-std::numeric_limits<double>::infinity());
+    }
   }
   const Tensor grad = random_memory(dtype, batch * heads * queries * values, {-1, 1})
                           .view({batch, heads, queries, values});
@@ -79,7 +86,8 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
     EXPECT_LE(error, roundings * unit * (expected[i].norm().item<double>() + 1e-3))
         << names[i] << " of " << batch << " x " << heads << " x " << queries << " x " << keys
         << " x " << width << " x " << values << (causal ? " causal" : "")
-        << (masked ? " masked" : "") << (strided ? " strided" : "") << ", " << dtype;
+        << (masked ? " masked" : "") << (padded ? " padded" : "") << (strided ? " strided" : "")
+        << ", " << dtype;
   }
 }
 
@@ -101,6 +109,64 @@ TEST_F(TensorAttentionTest, IsThatOfFloat64) {
 TEST_F(TensorAttentionTest, IsThatOfFloat64InTF32) {
   set_float32_matmul_precision("high");
   expect_attention_of_shapes(kFloat);
+}
+
+// A query for each head, as a model that generates asks: keys in one part and in several, and
+// widths that fill the lanes of a key or do not.
+TEST_F(TensorAttentionTest, TakesOneQuery) {
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat}) {
+    expect_attention({2, 3, 1, 130, 64, 64, false, true, true}, dtype);
+    expect_attention({1, 2, 1, 700, 128, 64}, dtype);
+    expect_attention({1, 1, 1, 1500, 40, 104}, dtype);
+    expect_attention({1, 2, 1, 33, 8, 16, false, true}, dtype);
+    expect_attention({2, 1, 1, 2, 64, 64}, dtype);
+    expect_attention({1, 1, 1, 20, 9, 12}, dtype);  // rows that are not aligned
+  }
+}
+
+// One query is the first one: of a causal mask it sees the first key.
+TEST_F(TensorAttentionTest, OneCausalQuerySeesOneKey) {
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat}) {
+    const auto made = [&](int64_t rows) {
+      return random_memory(dtype, 2 * rows * 64).view({1, 2, rows, 64}).cuda();
+    };
+    const Tensor v = made(300);
+    EXPECT_TRUE(scaled_dot_product_attention(made(1), made(300), v, {}, 0.0, true)
+                    .equal(v.narrow(2, 0, 1)));
+  }
+}
+
+// Places of a cache that no token has reached may hold anything.
+TEST_F(TensorAttentionTest, DoesNotReadHiddenKeysOfOneQuery) {
+  for (const ScalarType dtype : {kBFloat16, kFloat}) {
+    const Tensor q = random_memory(dtype, 64, {-1, 1}).view({1, 1, 1, 64}),
+                 kv = random_memory(dtype, 400 * 64, {-1, 1}).view({1, 1, 400, 64});
+    const Tensor filled = kv.narrow(2, 0, 290), cache = kv.clone();
+    cache.narrow(2, 290, 110).fill_(std::nan(""));
+    Tensor mask = zeros({1, 400}, dtype);
+    mask.narrow(1, 290, 110).fill_(-std::numeric_limits<double>::infinity());
+    const Tensor got =
+        scaled_dot_product_attention(q.cuda(), cache.cuda(), cache.cuda(), mask.cuda());
+    const Tensor wide = filled.to(kDouble);
+    const Tensor expected = scaled_dot_product_attention(q.to(kDouble), wide, wide);
+    const double error = (got.to(kCPU).to(kDouble) - expected).norm().item<double>();
+    EXPECT_LE(error, 3 * unit_of(dtype) * expected.norm().item<double>()) << dtype;
+  }
+}
+
+TEST_F(TensorAttentionTest, TakesMasksOfKeys) {
+  const int64_t many = kSimulated ? 90 : 400;
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat})
+    for (const int64_t width : {64, 128})
+      expect_attention({.batch = 3,
+                        .heads = 2,
+                        .queries = pick(2, many),
+                        .keys = pick(2, many),
+                        .width = width,
+                        .values = width,
+                        .strided = width == 64,
+                        .padded = true},
+                       dtype);
 }
 
 // Scores up to a few hundred, which grow from tile to tile: results are scaled again.
@@ -199,34 +265,38 @@ TEST_F(TensorAttentionTest, DropsTheWeightsOfItsState) {
 // are those of the next layer's rows. Neither they nor the gradients are put together by copies.
 TEST_F(TensorAttentionTest, TakesPartsOfOneTensorAndGivesThem) {
   constexpr int64_t kBatch = 2, kTokens = 20, kHeads = 2, kWidth = 16;
-  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
-    const Tensor qkv = randn({kBatch, kTokens, 3 * kHeads * kWidth}).to(dtype);
-    const Tensor grad = randn({kBatch, kTokens, kHeads * kWidth}).to(dtype);
-    const auto run = [&](const Tensor& leaf, const Tensor& of_result) {
-      const Tensor all = leaf.detach().set_requires_grad(true) * 1;
-      Tensor whole, part;
-      const auto split = [&](const Tensor& x) {
-        return x.view({kBatch, kTokens, kHeads, kWidth}).transpose(1, 2);
+  for (const bool tokens_first : {false, true})
+    for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+      const int64_t outer = tokens_first ? kTokens : kBatch,
+                    inner = tokens_first ? kBatch : kTokens;
+      const Tensor qkv = randn({outer, inner, 3 * kHeads * kWidth}).to(dtype);
+      const Tensor grad = randn({outer, inner, kHeads * kWidth}).to(dtype);
+      const auto run = [&](const Tensor& leaf, const Tensor& of_result) {
+        const Tensor all = leaf.detach().set_requires_grad(true) * 1;
+        Tensor whole, part;
+        const auto split = [&](const Tensor& x) {
+          const Tensor heads = x.view({outer, inner, kHeads, kWidth});
+          return tokens_first ? heads.permute({1, 2, 0, 3}) : heads.transpose(1, 2);
+        };
+        const Tensors parts = all.chunk(3, -1);
+        all.register_hook([&](const Tensor& g) { whole = g; });
+        parts[0].register_hook([&](const Tensor& g) { part = g; });
+        const Tensor seen = scaled_dot_product_attention(split(parts[0]), split(parts[1]),
+                                                         split(parts[2]), {}, 0.0, true);
+        const Tensor rows = tokens_first ? seen.permute({2, 0, 1, 3}) : seen.transpose(1, 2);
+        EXPECT_EQ(rows.is_contiguous(), leaf.is_cuda());
+        rows.reshape({outer, inner, kHeads * kWidth}).backward(of_result);
+        EXPECT_EQ(whole.data_ptr() == part.data_ptr(), leaf.is_cuda());
+        return std::pair(rows.detach().to(kCPU, kDouble), whole.to(kCPU, kDouble));
       };
-      const Tensors parts = all.chunk(3, -1);
-      all.register_hook([&](const Tensor& g) { whole = g; });
-      parts[0].register_hook([&](const Tensor& g) { part = g; });
-      const Tensor seen = scaled_dot_product_attention(split(parts[0]), split(parts[1]),
-                                                       split(parts[2]), {}, 0.0, true);
-      const Tensor rows = seen.transpose(1, 2);
-      EXPECT_EQ(rows.is_contiguous(), leaf.is_cuda());
-      rows.reshape({kBatch, kTokens, kHeads * kWidth}).backward(of_result);
-      EXPECT_EQ(whole.data_ptr() == part.data_ptr(), leaf.is_cuda());
-      return std::pair(rows.detach().to(kCPU, kDouble), whole.to(kCPU, kDouble));
-    };
-    const auto expected = run(qkv.to(kDouble), grad.to(kDouble));
-    const auto got = run(qkv.cuda(), grad.cuda());
-    const double unit = dtype == kDouble ? 1e-14 : unit_of(dtype);
-    EXPECT_LE((got.first - expected.first).norm().item<double>(),
-              3 * unit * expected.first.norm().item<double>());
-    EXPECT_LE((got.second - expected.second).norm().item<double>(),
-              3 * unit * expected.second.norm().item<double>());
-  }
+      const auto expected = run(qkv.to(kDouble), grad.to(kDouble));
+      const auto got = run(qkv.cuda(), grad.cuda());
+      const double unit = dtype == kDouble ? 1e-14 : unit_of(dtype);
+      EXPECT_LE((got.first - expected.first).norm().item<double>(),
+                3 * unit * expected.first.norm().item<double>());
+      EXPECT_LE((got.second - expected.second).norm().item<double>(),
+                3 * unit * expected.second.norm().item<double>());
+    }
 }
 
 TEST_F(TensorAttentionTest, HasASecondDerivative) {

@@ -1,10 +1,12 @@
-// Products of 16 bits and of TF32: cuBLAS, and a kernel of ours where there is none.
+// Products of 16 bits and of TF32: cuBLAS, and kernels of ours where these are faster or there is
+// none.
 #include <algorithm>
 
 #include "gradus/cuda/ops/cublas.h"
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/ops/matmul/rows.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"
@@ -84,7 +86,7 @@ bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t mu
   const auto tiles = [&](int64_t size) { return wgmma_tiles(m, n, batches, size, size); };
   constexpr int64_t kShort = 512;
   if (tiles(64) <= multiprocessors && k <= kShort) return true;
-  return (is_odd(a) || is_odd(b) || is_odd(out)) && tiles(256) >= multiprocessors / 2;
+  return (is_odd(a) || is_odd(b) || is_odd(out)) && tiles(128) >= multiprocessors / 2;
 }
 
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
@@ -92,6 +94,7 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
   const bool any = name == "automatic", has_terms = a.sizes()[2] > 0;
   if (any && shares_factor(a, b))
     return matmul_half(in_one_batch(a), raw::narrow(b, 0, 0, 1), bias, in_one_batch(out));
+  if (any && few_rows_matmul(a, b, bias, out)) return;
   if (any && wgmma_suits(a, b, out, getDeviceProperties(current_device()).multiprocessors) &&
       wgmma_matmul_half(a, b, bias, out))
     return;
@@ -108,6 +111,19 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
                           : multiply_half<T, T>(a, b, bias, out);
   };
   a.dtype() == kHalf ? multiply(TypeTag<Half>{}) : multiply(TypeTag<BFloat16>{});
+}
+
+void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  // cuBLAS needs no launch for the sums, which take longer than what `wgmma` wins for few tiles.
+  const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
+  const bool few = wgmma_tiles(a.sizes()[1], b.sizes()[2], 1, 64, 64) <= multiprocessors;
+  if (matmul_kernel() == "automatic" && has_cublas_lt() &&
+      (few || !wgmma_suits(a, b, out, multiprocessors)) &&
+      cublas_lt_matmul(a, b, Tensor(), out, sums))
+    return;
+  matmul_half(a, b, Tensor(), out);
+  const Tensor of_rows = raw::reduce(ReduceOp::sum, a, IntArrayRef{2}, kFloat);
+  raw::copy_(sums, raw::alias(*raw::try_view(of_rows, {sums.numel()})));
 }
 
 bool uses_tf32(const Tensor& a, const Tensor& out) {

@@ -1,0 +1,76 @@
+// Starts the attention of one query for each head: lanes that share a key, and parts of the keys.
+#include "gradus/cuda/kernels/decoding/attention_one_query.cuh"
+
+#include <algorithm>
+
+#include "gradus/cuda/ops/attention/attention.cuh"
+#include "gradus/cuda/ops/matmul/wgmma.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// Rows begin where loads of 16 bytes may, and are as wide as some of these.
+bool has_wide_rows(const Tensor& x) {
+  const int64_t unit = 16 / static_cast<int64_t>(x.element_size());
+  bool wide = x.stride(3) == 1 && x.size(3) % unit == 0 && x.size(3) <= kOneQueryWidth &&
+              reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
+  for (int64_t d = 0; d < 3; ++d) wide = wide && (x.size(d) == 1 || x.stride(d) % unit == 0);
+  return wide;
+}
+
+template <class T, int kSharing>
+void run(const Context& context, AttentionArgs<T, float> args, int64_t heads, const Tensor& out,
+         const Tensor& log_sums) {
+  // A query that is before all others sees one key of a causal mask.
+  if (args.causal) args.keys = std::min<int64_t>(args.keys, 1);
+  // One round of blocks, of which two fit a multiprocessor.
+  constexpr int64_t kLeast = 128;  // keys of a part
+  const int64_t fit = std::clamp<int64_t>(2 * context.multiprocessors / heads, 1, 64);
+  const int64_t most = std::min(fit, std::max<int64_t>(args.keys / kLeast, 1));
+  const int64_t size = ceil_div(args.keys, most);
+  const int64_t parts = ceil_div(args.keys, size);
+  const Scratch partial(parts > 1 ? sizeof(float) * kPartFloats * static_cast<size_t>(heads * parts)
+                                  : 0);
+  auto* const to = static_cast<T*>(out.data_ptr());
+  auto* const sums = static_cast<float*>(log_sums.data_ptr());
+  launch_pdl(attention_one_query<T, kSharing>,
+             {dim3(static_cast<unsigned>(heads * parts)), kOneQueryThreads, 0, context.stream},
+             args, static_cast<int>(parts), static_cast<int>(size), to, sums, partial.as<float>());
+  if (parts > 1)
+    launch_pdl(attention_join_parts<T>,
+               {dim3(static_cast<unsigned>(heads)), kOneQueryWidth, 0, context.stream}, args,
+               static_cast<int>(parts), partial.as<float>(), to, sums);
+}
+
+}  // namespace
+
+bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                         const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
+  constexpr int64_t kMost = 1 << 24;  // heads, and keys, are counted in int
+  const int64_t heads = q.size(0) * q.size(1);
+  if (q.size(2) != 1 || how.dropout > 0 || heads > kMost || k.size(2) > kMost ||
+      !has_wide_rows(q) || !has_wide_rows(k) || !has_wide_rows(v))
+    return false;
+  const Context context(out);
+  // Where heads are many and long, wgmma's copies are further ahead of its products.
+  constexpr int64_t kLong = 1024;
+  if (q.dtype() != kFloat && !mask.defined() && heads >= context.multiprocessors &&
+      k.size(2) >= kLong && has_wgmma())
+    return false;
+  const bool narrow = std::max(q.size(3), v.size(3)) <= 64;
+  const auto start = [&]<class T>(TypeTag<T>) {
+    auto args = attention_args<T, float>(how, q, k, v, mask);
+    read_steps(args.out_step, out);
+    constexpr int kUnit = 16 / sizeof(T);
+    narrow ? run<T, 64 / kUnit>(context, args, heads, out, log_sums)
+           : run<T, 128 / kUnit>(context, args, heads, out, log_sums);
+  };
+  if (q.dtype() == kFloat)
+    start(TypeTag<float>{});
+  else
+    q.dtype() == kHalf ? start(TypeTag<Half>{}) : start(TypeTag<BFloat16>{});
+  return true;
+}
+
+}  // namespace gradus::cuda
