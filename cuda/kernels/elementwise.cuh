@@ -56,17 +56,22 @@ template <class F, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_contiguous(F f, int64_t n, Out* out, const In*... in) {
   wait_for_earlier_kernels();
+  let_next_kernel_start_if_small();
   constexpr int V = vector_width<Out, In...>;
   constexpr int64_t tile = contiguous_tile<Out, In...>;
-  const int64_t begin = blockIdx.x * tile;
+  constexpr int64_t step = int64_t{kElementwiseThreads} * V;
+  const int64_t begin = blockIdx.x * tile, first = begin + threadIdx.x * V;
+  const auto at = [first](int k) { return first + k * step; };
   if (begin + tile <= n) {
-    const auto at = [first = begin + threadIdx.x * V](int k) {
-      return first + k * int64_t{kElementwiseThreads} * V;
-    };
     apply_batch<V, kContiguousParts>(f, out, at, kContiguousParts,
                                      load_batch<V, kContiguousParts>(in, at, kContiguousParts)...);
   } else {
-    for (int64_t i = begin + threadIdx.x; i < n; i += kElementwiseThreads) out[i] = f(in[i]...);
+    const int count = first + V > n ? 0 : static_cast<int>((n - V - first) / step) + 1;
+    apply_batch<V, kContiguousParts>(f, out, at, count,
+                                     load_batch<V, kContiguousParts>(in, at, count)...);
+    // The last elements fill no vector.
+    const int64_t i = n / V * V + threadIdx.x;
+    if (i < n) out[i] = f(in[i]...);
   }
 }
 

@@ -11,16 +11,18 @@
 namespace gradus::cuda {
 
 inline constexpr int kLongestList = 4096;
-inline constexpr int kListBatch = 4;                              // lines at once
-inline constexpr int kListShare = 4 * kListBatch * kScanThreads;  // lines of a block
+inline constexpr int kListBatch = 4;                         // lines at once
+inline constexpr int kListTurn = kListBatch * kScanThreads;  // lines of a block at once
+inline constexpr int kListShare = 4 * kListTurn;             // at most
 
-// `parts` blocks for each number. The walk is over the lines, in out, index and src.
-// REQUIRES: line.length <= kLongestList.
+// `parts` blocks for each number, of `share` lines. The walk is over the lines, in out, index and
+// src. REQUIRES: line.length <= kLongestList.
 template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScanThreads, 4)
-    scatter_list(Strided<3> lines, int64_t parts, IndexRule rule, Line line, Fault* fault, T* out,
-                 const int64_t* __restrict__ index, const T* src) {
+    scatter_list(Strided<3> lines, int64_t parts, int64_t share, IndexRule rule, Line line,
+                 Fault* fault, T* out, const int64_t* __restrict__ index, const T* src) {
   wait_for_earlier_kernels();
+  let_next_kernel_start_if_small();
   constexpr bool last_wins = op == ScatterOp::set;
   __shared__ unsigned wants[kLongestList / 32];  // a bit for each number that wants this place
   __shared__ uint16_t list[kLongestList];        // these numbers
@@ -50,9 +52,9 @@ __global__ void __launch_bounds__(kScanThreads, 4)
     __syncthreads();
   }
 
-  const int64_t begin = (blockIdx.x - mine * parts) * kListShare;
-  const int64_t end = ::min(begin + kListShare, lines.numel);
-  for (int64_t first = begin + thread; first < end; first += kListBatch * kScanThreads) {
+  const int64_t begin = (blockIdx.x - mine * parts) * share;
+  const int64_t end = ::min(begin + share, lines.numel);
+  for (int64_t first = begin + thread; first < end; first += kListTurn) {
     Offsets<3, int64_t> at[kListBatch];
     T value[kListBatch];
 #pragma unroll

@@ -89,6 +89,27 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
   });
 }
 
+// Rows of half types, with statistics of their own, computed in float32. A thread keeps one vector
+// where rows are no longer than a block's: few rows are done sooner.
+void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
+                      const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                      const Tensor& out) {
+  const Context context(out);
+  const auto run = [&]<class In>(TypeTag<In>) {
+    with_width<In>(has_vectors<In>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
+      const int64_t vectors =
+          std::min<int64_t>(ceil_div<int64_t>(rows.length, width), kNormThreads);
+      const int lanes = std::max(lanes_for(rows.length, width),
+                                 static_cast<int>(std::bit_ceil(static_cast<unsigned>(vectors))));
+      launch_pdl(normalize_kernel<float, width, false, AfterNorm::nothing, In>,
+                 config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
+                 data<In>(x), static_cast<const In*>(nullptr), data<In>(weight), data<In>(bias),
+                 mean.data_ptr<float>(), rstd.data_ptr<float>(), static_cast<In*>(out.data_ptr()));
+    });
+  };
+  x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
+}
+
 void normalize_by_rows(const NormalizedRows& rows, AfterNorm after, double eps, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
                        const Tensor& mean, const Tensor& rstd, const Tensor& out) {
@@ -176,6 +197,10 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
                             const Tensor& rstd, const Tensor& out) {
   if (rows.columns)
     return normalize_by_columns(rows, AfterNorm::nothing, x, {}, weight, bias, mean, rstd, out);
+  if (x.dtype() == kHalf || x.dtype() == kBFloat16) {
+    check_length(rows);
+    return normalize_halves(rows, eps, x, weight, bias, mean, rstd, out);
+  }
   normalize_by_rows(rows, AfterNorm::nothing, eps, x, {}, weight, bias, mean, rstd, out);
 }
 

@@ -172,12 +172,16 @@ void put_everywhere(const Context& context, const IndexRule& rule, int64_t dim, 
 void scatter_by_list(const Context& context, ScatterOp op, const IndexRule& rule,
                      const Lines& lines, const Tensor& index, const Tensor& src,
                      const Tensor& out) {
-  const int64_t parts = ceil_div(lines.walk.numel, int64_t{kListShare});
+  // Blocks search the list, so they are no more than keep the device busy.
+  const bool few =
+      lines.line.length * lines.walk.numel <= int64_t{2 * kListShare} * context.multiprocessors;
+  const int64_t share = few ? kListTurn : kListShare;
+  const int64_t parts = ceil_div(lines.walk.numel, share);
   const auto blocks = static_cast<unsigned>(lines.line.length * parts);
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
     launch_pdl(scatter_list<how.value, T>, {dim3(blocks), kScanThreads, 0, context.stream},
-               lines.walk, parts, rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
-               data_of<int64_t>(index), data_of<T>(src));
+               lines.walk, parts, share, rule, lines.line, device_fault(),
+               static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src));
   });
 }
 

@@ -16,9 +16,15 @@ GRADUS_HD inline uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t,
 GRADUS_HD inline float float_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 GRADUS_HD inline uint16_t bfloat16_bits(float x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint16_t out;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(out) : "f"(x));
+  return out;
+#else
   const uint32_t bits = bits_of(x);
   if (x != x) return static_cast<uint16_t>(bits >> 16 | 0x40);  // a NaN stays one
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
 }
 
 // A float has 13 more bits in its fraction, and its exponent bias is greater by 112.

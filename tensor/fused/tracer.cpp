@@ -299,16 +299,24 @@ void Tracer::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                        const Tensor& weight, const Tensor& bias, const Tensor& mean,
                        const Tensor& rstd, const Tensor& out) {
   const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
-  const int from = value(x), average = reduce(ReduceOp::mean, from, first, last);
+  const auto computed = [&](const Tensor& t) {  // half types in float32
+    const int expr = value(t);
+    const ScalarType dtype = computed_type(t.dtype());
+    if (dtype == t.scalar_type()) return expr;
+    return add(
+        {.kind = Kind::convert, .dtype = dtype, .sizes = sizes(expr), .operands = {expr, -1, -1}});
+  };
+  const int from = computed(x), average = reduce(ReduceOp::mean, from, first, last);
   const int rest = zip(BinaryOp::sub, from, average);
   const int variance = reduce(ReduceOp::mean, map(UnaryOp::square, rest), first, last);
   const int scale = map(UnaryOp::rsqrt, zip(BinaryOp::add, variance, number(Scalar(eps))));
   int result = zip(BinaryOp::mul, rest, scale);
-  if (weight.defined()) result = zip(BinaryOp::mul, result, value(weight));
-  if (bias.defined()) result = zip(BinaryOp::add, result, value(bias));
+  if (weight.defined()) result = zip(BinaryOp::mul, result, computed(weight));
+  if (bias.defined()) result = zip(BinaryOp::add, result, computed(bias));
   statistics_[mean.impl().storage.get()] = {mean.impl().storage, average};
   statistics_[rstd.impl().storage.get()] = {rstd.impl().storage, scale};
-  set(out, result);
+  if (exprs_[result].dtype == out.scalar_type()) return set(out, result);
+  set(out, Kind::convert, 0, result);
 }
 
 int Tracer::statistic(const Tensor& x) {

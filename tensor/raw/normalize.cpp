@@ -26,7 +26,7 @@ Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const 
                  const Tensor& bias, Tensor& mean, Tensor& rstd) {
   const Tensor out = empty_like(x);
   if (!rows.shared) {
-    mean = empty({rows.statistics()}, x.dtype(), x.device());
+    mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device());
     rstd = empty_like(mean);
   }
   backend(x).normalize(rows, eps, raw::contiguous(x), row_major(weight), row_major(bias),

@@ -117,6 +117,30 @@ TEST_F(CudaNormalize, RowsOfEveryLength) {
   compare_everywhere({pick(600, 900), pick(4, 40), 1, 1, false});
 }
 
+// Without a graph of derivatives half types are read as they are, computed in float32 and rounded
+// once.
+TEST_F(CudaNormalize, RowsOfHalfTypes) {
+  const NoGradGuard guard;
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const int64_t length : {1, 7, 8, 32, 200, 768, 1025, 2056, 9001})
+      for (const bool affine : {false, true}) {
+        const auto made = [&](IntArrayRef sizes) { return (randn(sizes) + 3).to(dtype); };
+        const Tensor x = made({pick(1, 9), length});
+        const Tensor weight = affine ? made({length}) : Tensor(),
+                     bias = affine ? made({length}) : Tensor();
+        const auto of = [&](auto convert) {
+          const auto to = [&](const Tensor& t) { return t.defined() ? convert(t) : t; };
+          return layer_norm(to(x), {length}, to(weight), to(bias), 1e-3);
+        };
+        const Tensor expected = of([](const Tensor& t) { return t.to(kDouble); });
+        const Tensor got = of([](const Tensor& t) { return t.cuda(); });
+        EXPECT_EQ(got.dtype(), dtype);
+        const double unit = dtype == kHalf ? 0x1p-11 : 0x1p-8;
+        const Tensor apart = (got.to(kCPU).to(kDouble) - expected).abs();
+        EXPECT_LE((apart - expected.abs() * unit).max().item<double>(), 1e-4) << length;
+      }
+}
+
 TEST_F(CudaNormalize, GroupsOfChannels) {
   for (int round = 0; round < 8; ++round) {
     const int64_t groups = pick(1, 4), channels = pick(1, 5),

@@ -70,6 +70,14 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
   return y;
 }
 
+// Whether a GPU normalises rows of a half type as they are, as it does without a graph of
+// derivatives.
+bool takes_halves(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const auto fits = [&](const Tensor& t) { return !t.defined() || t.dtype() == x.dtype(); };
+  return x.is_cuda() && (x.dtype() == kHalf || x.dtype() == kBFloat16) && fits(weight) &&
+         fits(bias) && !recording(x, weight, bias);
+}
+
 // The result for an input without elements. The weight and the bias are in the graph, and their
 // gradients 0.
 Tensor normalized_nothing(const char* node, const Tensor& input, const Tensor& weight,
@@ -259,10 +267,14 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   check_parameters(kOp, input, weight, bias);
   if (input.numel() == 0)
     return normalized_nothing("NativeLayerNormBackward0", input, weight, bias);
-  const Tensor x = input.to(computed_type(input.dtype()));
   NormalizedRows rows;
   rows.length = numel_of(normalized_shape);
   rows.rows = input.numel() / rows.length;
+  if (takes_halves(input, weight, bias)) {
+    Tensor mean, rstd;
+    return raw::normalize(rows, eps, input, weight, bias, mean, rstd);
+  }
+  const Tensor x = input.to(computed_type(input.dtype()));
   return normalized("NativeLayerNormBackward0", rows, eps, x, like(weight, x), like(bias, x))
       .to(input.dtype());
 }

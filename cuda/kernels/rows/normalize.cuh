@@ -12,6 +12,31 @@ inline constexpr int kNormThreads = 256;       // of a block with several rows
 inline constexpr int kMostNormThreads = 1024;  // of one with a long row
 inline constexpr int kNormVectors = 4;         // of a row that a thread keeps
 
+// A vector of elements of the type In as numbers of the type T, and the other way round.
+template <class T, int V, class In>
+__device__ Vector<T, V> load_as(const In* from) {
+  const auto in = load_vector<V>(from);
+  if constexpr (std::is_same_v<T, In>) {
+    return in;
+  } else {
+    Vector<T, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = static_cast<T>(in.at[v]);
+    return out;
+  }
+}
+template <int V, class T, class Out>
+__device__ void store_as(Out* to, const Vector<T, V>& value) {
+  if constexpr (std::is_same_v<T, Out>) {
+    store_vector(to, value);
+  } else {
+    Vector<Out, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = Out(value.at[v]);
+    store_vector(to, out);
+  }
+}
+
 // Where a thread works: on `lanes` neighbouring threads' row, by vectors of V elements.
 template <int V>
 struct NormTeam {
@@ -33,14 +58,14 @@ struct NormTeam {
     for (; i < n; i += step) f(-1, i);
   }
   // The weight of V elements from i on. A vector has one where neighbours share it.
-  template <class T>
-  __device__ Vector<T, V> weight(const T* weights, int64_t row, int i, T without) const {
+  template <class T, class In>
+  __device__ Vector<T, V> weight(const In* weights, int64_t row, int i, T without) const {
     Vector<T, V> out;
 #pragma unroll
     for (int v = 0; v < V; ++v) out.at[v] = without;
     if (weights == nullptr) return out;
     weights += rows.group(row) * rows.weights();
-    if (rows.inner == 1) return load_vector<V>(weights + i);
+    if (rows.inner == 1) return load_as<T, V>(weights + i);
     const T one = weights[static_cast<unsigned>(i) / static_cast<unsigned>(rows.inner)];
 #pragma unroll
     for (int v = 0; v < V; ++v) out.at[v] = one;
@@ -63,20 +88,21 @@ __device__ bool passes(T normal, T weight, T bias) {
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
 // elements differ from it, in `means` and `rstds`. kAfter: what follows; identity is read for
-// add_relu alone.
-template <class T, int V, bool kMoments, AfterNorm kAfter>
+// add_relu alone. Elements and weights are of the type In, and computed in T.
+template <class T, int V, bool kMoments, AfterNorm kAfter, class In = T>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* identity, const T* weight,
-                     const T* bias, T* means, T* rstds, T* out) {
+    normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity,
+                     const In* weight, const In* bias, T* means, T* rstds, In* out) {
   wait_for_earlier_kernels();
+  let_next_kernel_start_if_small();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
   const int64_t row = valid ? team.row() : 0;
   x += row * rows.length;
   Vector<T, V> kept[kNormVectors] = {};
-  const auto at = [&](int k, int i) { return k < 0 ? load_vector<V>(x + i) : kept[k]; };
+  const auto at = [&](int k, int i) { return k < 0 ? load_as<T, V>(x + i) : kept[k]; };
   team.for_vectors([&](int k, int i) {
-    if (k >= 0) kept[k] = load_vector<V>(x + i);
+    if (k >= 0) kept[k] = load_as<T, V>(x + i);
   });
   T mean, rstd;
   if (rows.shared && !kMoments) {
@@ -107,14 +133,14 @@ __global__ void __launch_bounds__(kMostNormThreads)
                b = team.weight(bias, row, i, T(0));
     Vector<T, V> y, added = {};
     if constexpr (kAfter == AfterNorm::add_relu)
-      added = load_vector<V>(identity + row * rows.length + i);
+      added = load_as<T, V>(identity + row * rows.length + i);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
       if (kAfter == AfterNorm::add_relu) y.at[v] += added.at[v];
       if (kAfter != AfterNorm::nothing && y.at[v] < 0) y.at[v] = 0;
     }
-    store_vector(out + i, y);
+    store_as(out + i, y);
   });
 }
 
