@@ -68,9 +68,9 @@ Tensor room_for(IntArrayRef sizes, const Tensor& x) {
   if (!writes_rows(x)) return raw::empty(sizes, x.dtype(), x.device());
   const int64_t row = sizes[1] * sizes[3];
   const bool first = has_tokens_first(x);
-  const Tensor rows = raw::as_strided(
-      raw::empty({numel_of(sizes)}, x.dtype(), x.device()), Dims(sizes.data(), 4),
-      {first ? row : row * sizes[2], sizes[3], first ? row * sizes[0] : row, 1}, 0);
+  const Tensor rows =
+      raw::as_strided(raw::empty({numel_of(sizes)}, x.dtype(), x.device()), Dims(sizes.data(), 4),
+                      {first ? row : row * sizes[2], sizes[3], first ? row * sizes[0] : row, 1}, 0);
   return raw::alias(rows);  // a tensor of its own, as on the CPU
 }
 

@@ -70,11 +70,12 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
   return y;
 }
 
-// Whether a GPU normalises rows of a half type as they are, as it does without a graph of
+// Whether the device normalises rows of a half type as they are, as one may without a graph of
 // derivatives.
 bool takes_halves(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto fits = [&](const Tensor& t) { return !t.defined() || t.dtype() == x.dtype(); };
-  return x.is_cuda() && (x.dtype() == kHalf || x.dtype() == kBFloat16) && fits(weight) &&
+  const bool is_half = x.dtype() == kHalf || x.dtype() == kBFloat16;
+  return is_half && raw::taken_type(contracts::normalize::x, x) == x.dtype() && fits(weight) &&
          fits(bias) && !recording(x, weight, bias);
 }
 
