@@ -7,9 +7,16 @@ from . import _gradus
 from ._gradus import *  # noqa: F403
 from ._gradus import Tensor
 
-del nn, optim  # those of C++ alone
 from . import _tensor
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ._print import set_printoptions
-from . import autograd, cuda, fft, func, linalg, nn, optim, utils
+from . import amp, autograd, cuda, fft, func, linalg, nn, optim, utils
+from .amp import autocast
 from .serialization import load, save
+
+
+def __getattr__(name):
+    """Rows whose names begin with an underscore."""
+    if name.startswith("_") and hasattr(_gradus, name):
+        return getattr(_gradus, name)
+    raise AttributeError(f"module 'gradus' has no attribute {name!r}")

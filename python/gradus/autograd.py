@@ -27,7 +27,7 @@ class Function:
     @classmethod
     def apply(cls, *args):
         """Calls forward without recording it, and records backward in its place."""
-        return _gradus._apply_function(cls, args)
+        return _gradus._apply_function(cls, *args)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):

@@ -6,7 +6,7 @@ from . import _gradus
 def _named(value, prefix, out):
     if isinstance(value, _gradus.Tensor):
         out[prefix or "0"] = value
-    elif isinstance(value, (_gradus.nn.Module, _gradus.optim.Optimizer)):
+    elif isinstance(value, (_gradus._nn.Module, _gradus._optim.Optimizer)):
         _named(value.state_dict(), prefix, out)
     elif isinstance(value, dict):
         for name, each in value.items():

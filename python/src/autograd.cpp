@@ -164,7 +164,8 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
     const Tensors to = inputs.is_none() ? Tensors() : list_of(inputs, "backward");
     const Released other_threads_run;
     autograd::backward(of, weights, retain_graph, create_graph, to);
-  });
+  }, nb::arg("tensors"), nb::arg("grads").none(), nb::arg("retain_graph").none(),
+     nb::arg("create_graph"), nb::arg("inputs").none());
   m.def("_grad", [](nb::handle outputs, nb::handle inputs, nb::handle grads,
                     std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
     const Tensors of = list_of(outputs, "grad"), to = list_of(inputs, "grad");
@@ -172,7 +173,8 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
     return tuple_of(released<Tensors>([&] {
       return autograd::grad(of, to, weights, retain_graph, create_graph, allow_unused);
     }));
-  });
+  }, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grads").none(), nb::arg("retain_graph").none(),
+     nb::arg("create_graph"), nb::arg("allow_unused"));
 
   namespace functional = autograd::functional;
   m.def("_vmap", [](nb::handle function, nb::handle inputs, nb::handle in_dims, nb::handle out_dims,
@@ -192,7 +194,8 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
     const Tensors results =
         released<Tensors>([&] { return functional::vmap_lists(f, given, in, out, randomness); });
     return one_or_tuple(results, *f.one);
-  });
+  }, nb::arg("function"), nb::arg("inputs"), nb::arg("in_dims").none(), nb::arg("out_dims").none(),
+     nb::arg("randomness"));
   const auto jacobian = [](auto compute) {
     return [compute](nb::handle function, nb::handle inputs, bool create_graph, bool strict) -> nb::object {
       const Called f{hold(function)};
@@ -224,7 +227,7 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
         [&] { return functional::vjp(functional::ListFunction(f), given, weights, create_graph); });
     return nb::make_tuple(one_or_tuple(product.outputs, *f.one),
                           one_or_tuple(product.product, one_input));
-  });
+  }, nb::arg("function"), nb::arg("inputs"), nb::arg("v").none(), nb::arg("create_graph"));
   m.def("_jvp", [](nb::handle function, nb::handle inputs, nb::handle v, bool create_graph) {
     const Called f{hold(function)};
     const Tensors given = list_of(inputs, "jvp");
@@ -233,7 +236,7 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
         [&] { return functional::jvp(functional::ListFunction(f), given, weights, create_graph); });
     return nb::make_tuple(one_or_tuple(product.outputs, *f.one),
                           one_or_tuple(product.product, *f.one));
-  });
+  }, nb::arg("function"), nb::arg("inputs"), nb::arg("v").none(), nb::arg("create_graph"));
 }
 
 }  // namespace gradus::python

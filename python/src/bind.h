@@ -18,9 +18,11 @@ void bind_data(nb::module_& m, nb::handle tensor);
 void bind_modes(nb::module_& m);
 void bind_autograd(nb::module_& m, nb::handle tensor);
 void bind_exchange(nb::module_& m, nb::handle tensor);
+void bind_cuda(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_modules(nb::module_& m);
 void bind_optimizers(nb::module_& m);
+void bind_training(nb::module_& nn, nb::module_& optim, nb::module_& amp);
 
 // The tensor of nested lists, numbers or an array of another library; null for anything else.
 std::optional<Tensor> tensor_from(nb::handle data);

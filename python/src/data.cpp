@@ -60,24 +60,25 @@ Tensor filled(const Nested& data, ScalarType dtype) {
   return out;
 }
 
-Tensor from_lists(nb::handle data) {
+Tensor from_lists(nb::handle data, std::optional<ScalarType> dtype) {
   Nested nested;
   for (nb::handle part = data; is_sequence(part); part = item_of(part, 0)) {
     nested.shape.push_back(size_of(part));
     if (nested.shape.back() == 0) break;
   }
   nested.add(data, 0);
-  if (nested.numbers.empty()) return gradus::empty(nested.shape);
+  if (nested.numbers.empty())
+    return gradus::empty(nested.shape, dtype.value_or(get_default_dtype().toScalarType()));
   switch (nested.kind) {
     case DtypeKind::Boolean:
       return filled<bool>(nested, kBool);
     case DtypeKind::Integral:
       return filled<int64_t>(nested, kLong);
     case DtypeKind::Floating:
-      return filled<double>(nested, kDouble).to(get_default_dtype().toScalarType());
+      return filled<double>(nested, kDouble).to(dtype.value_or(get_default_dtype().toScalarType()));
     default:
       return filled<std::complex<double>>(nested, kComplexDouble)
-          .to(get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat);
+          .to(dtype.value_or(get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat));
   }
 }
 
@@ -183,7 +184,8 @@ nb::dict array_interface(const Tensor& x) {
   return out;
 }
 
-std::optional<Tensor> tensor_from(nb::handle data) {
+// Numbers of lists are not rounded before they become that dtype.
+static std::optional<Tensor> tensor_of_dtype(nb::handle data, std::optional<ScalarType> dtype) {
   if (is_tensor(data.ptr())) return tensor_of(data.ptr());
   Scalar number;
   if (is_sequence(data) || load(data, true, number)) {
@@ -196,14 +198,14 @@ std::optional<Tensor> tensor_from(nb::handle data) {
            nb::cast<int>(first.attr("ndim")) > 0)) {
         Tensors parts;
         for (Py_ssize_t i = 0; i < size_of(data); ++i) {
-          std::optional<Tensor> part = tensor_from(item_of(data, i));
+          std::optional<Tensor> part = tensor_of_dtype(item_of(data, i), dtype);
           if (!part) return std::nullopt;
           parts.push_back(*part);
         }
         return stack(parts);
       }
     }
-    return from_lists(data);
+    return from_lists(data, dtype);
   }
   if (nb::hasattr(data, "__cuda_array_interface__")) return from_cuda_interface(data);
   if (nb::hasattr(data, "__array_interface__")) {
@@ -212,6 +214,8 @@ std::optional<Tensor> tensor_from(nb::handle data) {
   }
   return std::nullopt;
 }
+
+std::optional<Tensor> tensor_from(nb::handle data) { return tensor_of_dtype(data, std::nullopt); }
 
 void bind_data(nb::module_& m, nb::handle tensor) {
   nb::class_<ArrayView>(m, "_ArrayView").def_prop_ro("__array_interface__", [](const ArrayView& v) {
@@ -226,15 +230,15 @@ void bind_data(nb::module_& m, nb::handle tensor) {
     return copy.ptr() == Py_True ? nb::object(array.attr("copy")()) : array;
   }, nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("copy") = nb::none(),
      "What numpy.asarray() calls.");
-  const auto make = [](nb::handle data) {
-    std::optional<Tensor> made = tensor_from(data);
+  const auto make = [](nb::handle data, std::optional<ScalarType> dtype) {
+    std::optional<Tensor> made = tensor_of_dtype(data, dtype);
     if (!made) throw nb::type_error("tensor: expected numbers, nested lists of them, or an array");
     return *made;
   };
   m.def("tensor", [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
                          Given<std::optional<Device>>& device, bool requires_grad,
                          bool pin_memory) {
-    Tensor x = make(data).detach();
+    Tensor x = make(data, dtype.get()).detach();
     const Device to = device.get().value_or(x.device());
     x = x.to(to, dtype.get().value_or(x.scalar_type()), false, !PyList_Check(data.ptr()));
     if (pin_memory) x = x.pin_memory();
@@ -244,7 +248,7 @@ void bind_data(nb::module_& m, nb::handle tensor) {
      "A tensor with a copy of numbers, nested lists of them, or an array.");
   m.def("as_tensor", [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
                             Given<std::optional<Device>>& device) {
-    const Tensor x = make(data);
+    const Tensor x = make(data, dtype.get());
     return x.to(device.get().value_or(x.device()), dtype.get().value_or(x.scalar_type()));
   }, nb::arg("data"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
      "A tensor over the memory of an array where dtype and device allow it, otherwise a copy.");

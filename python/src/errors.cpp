@@ -22,10 +22,11 @@ std::vector<ErrorClass> error_classes;  // derived ones before their bases
 template <class E>
 PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject* base,
                     PyObject* builtin = nullptr) {
-  const nb::object bases = builtin ? nb::make_tuple(nb::borrow(base), nb::borrow(builtin))
-                                   : nb::object(nb::make_tuple(nb::borrow(base)));
+  nb::list bases;
+  bases.append(nb::handle(base));
+  if (builtin) bases.append(nb::handle(builtin));
   PyObject* made = PyErr_NewExceptionWithDoc((std::string("gradus.") + name).c_str(), doc,
-                                             bases.ptr(), nullptr);
+                                             nb::tuple(bases).ptr(), nullptr);
   if (!made) nb::raise_python_error();
   m.attr(name) = nb::borrow(made);
   error_classes.insert(error_classes.begin(), {[](const std::exception& error) {

@@ -32,7 +32,7 @@ R guarded(R failed, const F& f) noexcept {
 class Released {
  public:
   Released() {
-    if (!takes_warnings) take_warnings();
+    prepare();
     state_ = PyEval_SaveThread();
     active = true;
   }
@@ -43,6 +43,10 @@ class Released {
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
 
+  // Has warnings of this thread reach Python.
+  static void prepare() {
+    if (!takes_warnings) take_warnings();
+  }
   static thread_local bool active;  // this thread has released the GIL
 
  private:

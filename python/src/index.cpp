@@ -78,10 +78,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     const Tensor& x = tensor_of(self);
     if (PyLong_CheckExact(key)) {
       int64_t index;
-      if (load(key, false, index)) return show(released<Tensor>([&] { return x[index]; }));
+      if (load(key, false, index)) return show(computed_on<Tensor>([&] { return x[index]; }, 0));
     }
     const std::vector<indexing::TensorIndex> indices = indices_of(key);
-    return show(released<Tensor>([&] { return x.index(indices); }));
+    return show(computed_on<Tensor>([&] { return x.index(indices); }, work_of(x)));
   });
 }
 

@@ -6,8 +6,12 @@
 #include "rows.h"
 #include "types.h"
 
+namespace nb = nanobind;
+
 NB_MODULE(_gradus, m) {
   using namespace gradus::python;
+  // Dtypes and their like live as long as the process: they are the defaults of functions.
+  nb::set_leak_warnings(false);
   bind_errors(m);
   bind_types(m);
   const nb::handle tensor = bind_tensor(m);
@@ -24,8 +28,12 @@ NB_MODULE(_gradus, m) {
   bind_files(m);
   bind_modes(m);
   bind_autograd(m, tensor);
-  nb::module_ nn = m.def_submodule("nn", "The modules of C++.");
+  nb::module_ nn = m.def_submodule("_nn", "The modules of C++.");
   bind_modules(nn);
-  nb::module_ optim = m.def_submodule("optim", "The optimizers of C++.");
+  nb::module_ optim = m.def_submodule("_optim", "The optimizers of C++.");
   bind_optimizers(optim);
+  nb::module_ amp = m.def_submodule("_amp", "The mixed precision of C++.");
+  bind_training(nn, optim, amp);
+  nb::module_ cuda = m.def_submodule("_cuda", "The GPUs of C++.");
+  bind_cuda(cuda);
 }

@@ -89,7 +89,7 @@ struct Registered : nn::Module {
   static auto& parameters(nn::Module& module) { return module.*(&Registered::parameters_); }
 };
 
-PyObject* parameter_class = nullptr;  // gradus.nn.Parameter
+PyObject* parameter_class = nullptr;  // gradus.nn.Parameter, which its module holds
 
 // A tensor of a module as Python shows it: a Parameter, unless it is shown already.
 nb::object parameter_object(const Tensor& tensor) {
@@ -201,7 +201,6 @@ nb::object move(nb::handle self, const nb::args& args, const nb::kwargs& kwargs)
 
 void bind_modules(nb::module_& m) {
   m.def("_set_parameter_class", [](nb::handle cls) {
-    Py_INCREF(cls.ptr());
     parameter_class = cls.ptr();
   });
   // Makes an object of a class derived from Tensor that shows the same memory, outside of the graph.
@@ -219,11 +218,19 @@ void bind_modules(nb::module_& m) {
   c.def("__init__", [](nb::pointer_and_handle<nn::Module> self, const nb::args&, const nb::kwargs&) {
     new (self.p) PythonModule(nb::cast<std::string>(self.h.type().attr("__name__")));
   });
-  c.def("__setattr__", &set_attribute);
+  c.def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none());
   c.def("__getattr__", [](nb::handle self, const std::string& name) -> nb::object {
     if (!nb::inst_ready(self))
       fail<Error>("Module: call super().__init__() before ", name, " is read");
     if (std::optional<nb::object> found = registered(nb::cast<nn::Module&>(self), name)) return *found;
+    // Options of modules of C++; a bias that was left out is None.
+    if (nb::hasattr(self.type(), "_options")) {
+      const nb::dict options = nb::cast<nb::dict>(self.attr("_options")());
+      if (options.contains(name.c_str())) {
+        const nb::object value(options[name.c_str()]);
+        return name == "bias" && value.ptr() == Py_False ? nb::none() : value;
+      }
+    }
     throw nb::attribute_error(
         ("'" + nb::cast<std::string>(self.type().attr("__name__")) + "' object has no attribute '" +
          name + "'")

@@ -28,6 +28,13 @@ nb::object result_object(const T& result) {
 // The arguments of forward() by their types: those that the call leaves out keep C++'s defaults.
 template <class T>
 struct Argument : Param<T> {};
+// A switch that keywords pass over is on.
+template <>
+struct Argument<bool> : Param<bool> {
+  bool load(nb::handle from, bool convert) {
+    return from.is_none() ? value = true : Param<bool>::load(from, convert);
+  }
+};
 template <class... T>
 struct Argument<std::tuple<T...>> {
   std::tuple<T...> value;
@@ -100,6 +107,17 @@ void check_all_taken(const char* function, const nb::dict& keywords);
 template <class Impl>
 using OptionsOf = std::remove_cvref_t<decltype(std::declval<Impl&>().options)>;
 
+// The call, with arguments by place and, where `forward` names them, by name.
+template <class Impl>
+void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
+  const auto call = [forward](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
+    if (kwargs.size() == 0) return Forward<decltype(&Impl::forward)>::call(self, args);
+    return Forward<decltype(&Impl::forward)>::call(self, with_keywords(args, kwargs, forward));
+  };
+  c.def("__call__", call);
+  c.def("forward", call);
+}
+
 // One row: Impl under its name. forward: the names of what forward() takes.
 template <class Impl>
 void add_module(nb::module_& m, const char* name, const char* doc, std::string_view forward) {
@@ -128,12 +146,7 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
     });
     return out;
   });
-  const auto call = [forward](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
-    if (kwargs.size() == 0) return Forward<decltype(&Impl::forward)>::call(self, args);
-    return Forward<decltype(&Impl::forward)>::call(self, with_keywords(args, kwargs, forward));
-  };
-  c.def("__call__", call);
-  c.def("forward", call);
+  bind_forward(c, forward);
   if constexpr (requires(Impl& impl) { impl.reset_parameters(); })
     c.def("reset_parameters", [](Impl& self) { self.reset_parameters(); });
 }

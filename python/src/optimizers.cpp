@@ -167,7 +167,7 @@ void bind_optimizers(nb::module_& m) {
       .def("__setitem__", [](const Group& self, nb::handle key, nb::handle value) {
         set_option("ParamGroup", self.fields(), key, value);
         self.get().options().validate();
-      })
+      }, nb::arg("key"), nb::arg("value").none())
       .def("keys", [](const Group& self) {
         nb::list out;
         out.append("params");

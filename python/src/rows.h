@@ -4,6 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -207,10 +209,48 @@ std::vector<nb::object> defaults_of(const F& f) {
 
 // --- What is bound: functions of C++ that run with the GIL released
 
+inline constexpr int64_t kManyElements = 1024;
+
 template <class R, class F>
 R released(const F& f) {
   const Released other_threads_run;
   return f();
+}
+
+// How many elements an argument has to be worked on; those of a GPU count as many.
+inline int64_t work_of(const Tensor& x) {
+  return !x.defined() ? 0 : x.is_cuda() ? kManyElements : x.numel();
+}
+template <class T>
+int64_t work_of(const Param<T>&) {
+  return 0;
+}
+inline int64_t work_of(const Param<Tensor>& x) { return work_of(*x.value); }
+inline int64_t work_of(const Param<Operand>& x) {
+  return x.value.tensor ? work_of(*x.value.tensor) : 0;
+}
+inline int64_t work_of(const Param<IntArrayRef>& x) {
+  int64_t out = 1;
+  for (size_t i = 0; i < x.value.size; ++i)
+    out = std::min(kManyElements, out * std::clamp(x.value.data[i], int64_t{1}, kManyElements));
+  return out;
+}
+template <class T>
+int64_t work_of(const Param<ArrayRef<T>>&) {
+  return kManyElements;
+}
+inline int64_t work_of(const Operand& x) { return x.tensor ? work_of(*x.tensor) : 0; }
+// f(), with the GIL released where the arguments have many elements: letting go of it and taking it
+// again lasts as long as an operation on few.
+template <class R, class F>
+R computed_on(const F& f, int64_t elements) {
+  if (elements >= kManyElements) return released<R>(f);
+  Released::prepare();
+  return f();
+}
+template <class R, class F, class... T>
+R computed(const F& f, const Param<T>&... given) {
+  return computed_on<R>(f, (int64_t{0} + ... + work_of(given)));
 }
 
 template <class R, class... A>
@@ -218,7 +258,7 @@ struct Call {
   R (*function)(A...);
   PyTypeObject* type;
   Returned<R> operator()(Given<std::decay_t<A>>&... given) const {
-    return {released<R>([&] { return function(given.get()...); }), type};
+    return {computed<R>([&] { return function(given.get()...); }, given...), type};
   }
 };
 
@@ -231,10 +271,12 @@ struct CallOut {
   static constexpr bool one = std::is_same_v<R, Tensor>;
   using Out = std::conditional_t<one, Tensor, ArrayRef<Tensor>>;
   Returned<R> operator()(Given<std::decay_t<A>>&... given, Given<std::optional<Out>>& out) const {
-    return {released<R>([&] {
-              R result = function(given.get()...);
-              return out.given ? write(out.value.value, result) : result;
-            }),
+    return {computed<R>(
+                [&] {
+                  R result = function(given.get()...);
+                  return out.given ? write(out.value.value, result) : result;
+                },
+                given...),
             type};
   }
   Tensor write(const Tensor* out, const Tensor& result) const {
@@ -260,7 +302,7 @@ struct CallList {
                          Given<std::decay_t<A>>&... given) const {
     Numbers list;
     if (!load(numbers, false, list)) throw nb::next_overload();
-    return {released<R>([&] { return function(self.get(), list, given.get()...); })};
+    return {computed<R>([&] { return function(self.get(), list, given.get()...); }, self)};
   }
 };
 
@@ -294,7 +336,8 @@ struct Factory<F, std::tuple<B...>, std::tuple<A...>> {
   Returned<Tensor> operator()(Given<B>&... before, Given<A>&... after,
                               GRADUS_PYTHON_OPTIONS) const {
     const Options options{dtype, layout, device, requires_grad, pin_memory};
-    return {released<Tensor>([&] { return function(before.get()..., options.get(), after.get()...); })};
+    return {computed<Tensor>(
+        [&] { return function(before.get()..., options.get(), after.get()...); }, before...)};
   }
 };
 template <class F, class Before, class After>
@@ -452,11 +495,13 @@ struct UnaryRow {
   UnaryOp op;
   Tensor (*function)(const Tensor&);
   Returned<Tensor> operator()(Given<Tensor>& self, Given<std::optional<Tensor>>& out) const {
-    return {released<Tensor>([&] {
-      if (!out.given) return function(self.get());
-      Tensor target = out.get().value();
-      return detail::map_out(op, target, self.get());
-    })};
+    return {computed<Tensor>(
+        [&] {
+          if (!out.given) return function(self.get());
+          Tensor target = out.get().value();
+          return detail::map_out(op, target, self.get());
+        },
+        self)};
   }
 };
 struct BinaryRow {
@@ -484,30 +529,36 @@ struct BinaryFunction {
   const BinaryRow* row;
   Returned<Tensor> operator()(Given<Operand>& input, Given<Operand>& other,
                               Given<std::optional<Tensor>>& out) const {
-    return {released<Tensor>([&] {
-      if (!out.given) return row->call(input.get(), other.get());
-      Tensor target = out.get().value();
-      return row->call_out(target, input.get(), other.get());
-    })};
+    return {computed<Tensor>(
+        [&] {
+          if (!out.given) return row->call(input.get(), other.get());
+          Tensor target = out.get().value();
+          return row->call_out(target, input.get(), other.get());
+        },
+        input, other)};
   }
 };
 struct BinaryMethod {
   const BinaryRow* row;
   Returned<Tensor> operator()(Given<Tensor>& self, Given<Operand>& other) const {
-    return {released<Tensor>([&] {
-      return other.value.tensor ? row->tensors(self.get(), *other.value.tensor)
-                                : row->number_right(self.get(), other.value.number);
-    })};
+    return {computed<Tensor>(
+        [&] {
+          return other.value.tensor ? row->tensors(self.get(), *other.value.tensor)
+                                    : row->number_right(self.get(), other.value.number);
+        },
+        self, other)};
   }
 };
 struct BinaryInPlace {
   Tensor (*tensors)(const Tensor&, const Tensor&);
   Tensor (*number)(const Tensor&, const Scalar&);
   Returned<Tensor> operator()(Given<Tensor>& self, Given<Operand>& other) const {
-    return {released<Tensor>([&] {
-      return other.value.tensor ? tensors(self.get(), *other.value.tensor)
-                                : number(self.get(), other.value.number);
-    })};
+    return {computed<Tensor>(
+        [&] {
+          return other.value.tensor ? tensors(self.get(), *other.value.tensor)
+                                    : number(self.get(), other.value.number);
+        },
+        self, other)};
   }
 };
 

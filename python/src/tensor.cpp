@@ -60,10 +60,11 @@ PyObject* binary(PyObject* left, PyObject* right, const F& f) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     Operand x, y;
     if (!load(left, true, x) || !load(right, true, y)) return not_implemented();
-    return show(released<Tensor>([&]() -> Tensor {
+    const auto call = [&]() -> Tensor {
       if (!x.tensor) return f(x.number, *y.tensor);
       return y.tensor ? f(*x.tensor, *y.tensor) : f(*x.tensor, y.number);
-    }));
+    };
+    return show(computed_on<Tensor>(call, work_of(x) + work_of(y)));
   });
 }
 template <class F>
@@ -71,16 +72,16 @@ PyObject* in_place(PyObject* self, PyObject* right, const F& f) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     Operand y;
     if (!load(right, true, y)) return not_implemented();
-    return show(released<Tensor>([&]() -> Tensor {
-      const Tensor& x = tensor_of(self);
-      return y.tensor ? f(x, *y.tensor) : f(x, y.number);
-    }));
+    const Tensor& x = tensor_of(self);
+    const auto call = [&]() -> Tensor { return y.tensor ? f(x, *y.tensor) : f(x, y.number); };
+    return show(computed_on<Tensor>(call, work_of(x) + work_of(y)));
   });
 }
 template <class F>
 PyObject* unary(PyObject* self, const F& f) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    return show(released<Tensor>([&]() -> Tensor { return f(tensor_of(self)); }));
+    const Tensor& x = tensor_of(self);
+    return show(computed_on<Tensor>([&]() -> Tensor { return f(x); }, work_of(x)));
   });
 }
 
@@ -109,13 +110,14 @@ PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 PyObject* matrix_product(PyObject* left, PyObject* right) {
   if (!is_tensor(left) || !is_tensor(right)) return not_implemented();
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    return show(released<Tensor>([&] { return tensor_of(left).matmul(tensor_of(right)); }));
+    const Tensor &x = tensor_of(left), &y = tensor_of(right);
+    return show(computed_on<Tensor>([&] { return x.matmul(y); }, work_of(x) + work_of(y)));
   });
 }
 
 // The element of a tensor that has one, as Python's own number.
 PyObject* element(const Tensor& tensor) {
-  return to_python(released<Scalar>([&] { return tensor.item(); })).release().ptr();
+  return to_python(computed_on<Scalar>([&] { return tensor.item(); }, work_of(tensor))).release().ptr();
 }
 
 int truth(PyObject* self) {
@@ -181,6 +183,15 @@ Py_hash_t identity_hash(PyObject* self) {
   {Py_nb_##slot, reinterpret_cast<void*>(+[](PyObject* x) {                    \
      return unary(x, [](const Tensor& a) -> Tensor { return name; });          \
    })}
+// Called without a list of overloads in between.
+PyMethodDef tensor_methods[] = {
+    {"item",
+     [](PyObject* self, PyObject*) {
+       return guarded(static_cast<PyObject*>(nullptr), [&] { return element(tensor_of(self)); });
+     },
+     METH_NOARGS, "item($self, /)\n--\n\nThe one element as a number of Python."},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyType_Slot tensor_slots[] = {
     BINARY_SLOT(add, add),
     BINARY_SLOT(subtract, sub),
@@ -223,6 +234,7 @@ PyType_Slot tensor_slots[] = {
     {Py_tp_iter, reinterpret_cast<void*>(iterate)},
     {Py_tp_hash, reinterpret_cast<void*>(identity_hash)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+    {Py_tp_methods, tensor_methods},
     {0, nullptr}};
 
 nb::object to_list(const Tensor& x) {
@@ -297,7 +309,7 @@ nb::object results_object(const Tensor* results, size_t count, PyTypeObject* typ
 
 nb::handle bind_tensor(nb::module_& m) {
   nb::class_<Shown> c(m, "Tensor", nb::type_slots(tensor_slots), nb::is_weak_referenceable(),
-                      nb::dynamic_attr(),
+                      nb::dynamic_attr(), nb::pooled(),
                       "Numbers of one dtype on one device, in any number of dimensions.");
   tensor_class = reinterpret_cast<PyTypeObject*>(c.ptr());
   c.attr("__array_priority__") = 1000;
@@ -376,8 +388,6 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
   c.def("stride", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
     return dim ? to_python(x.stride(*dim)) : to_python(x.strides());
   }, nb::arg("dim") = nb::none(), "The strides in elements, or that of one dimension.");
-  c.def("item", [](const Tensor& x) { return nb::steal(element(x)); },
-        "The one element as a number of Python.");
   c.def("tolist", &to_list, "The elements as nested lists.");
   c.def("__complex__", [](const Tensor& x) {
     return to_python(Scalar(x.item().toComplexDouble()));

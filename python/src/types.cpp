@@ -10,16 +10,17 @@
 namespace gradus::python {
 namespace {
 
-PyObject* dtype_objects[16];
-PyObject* format_objects[4];
-PyObject* layout_objects[2];
+// The module holds these.
+nb::handle dtype_objects[16];
+nb::handle format_objects[4];
+nb::handle layout_objects[2];
 
 template <class E, size_t N>
-void add(nb::module_& m, PyObject* (&objects)[N], E value, const char* name) {
+void add(nb::module_& m, nb::handle (&objects)[N], E value, const char* name) {
   const size_t place = static_cast<size_t>(value);
-  if (!objects[place])
-    objects[place] = nb::cast(Named<E>{value, name}).release().ptr();
-  m.attr(name) = nb::borrow(objects[place]);
+  const nb::object made = nb::cast(Named<E>{value, name});
+  m.attr(name) = made;
+  objects[place] = made;
 }
 
 template <class E>
@@ -79,7 +80,7 @@ void bind_types(nb::module_& m) {
       })
       .def("__eq__", [](const Device& a, nb::handle b) {
         return nb::isinstance<Device>(b) && a == *nb::inst_ptr<Device>(b);
-      })
+      }, nb::arg("other").none())
       .def("__hash__", [](const Device& d) { return static_cast<int64_t>(std::hash<Device>()(d)); })
       .def("__str__", &Device::str)
       .def("__reduce__", [](const Device& d) {

@@ -4,7 +4,7 @@ import copy
 import itertools
 
 from .. import _gradus
-from .._gradus.nn import Module
+from .._gradus._nn import Module
 
 _call_python = Module.__call__
 
@@ -88,7 +88,7 @@ def _init_subclass(cls, **kwargs):
 
 def extra_repr(self):
     """The options, as the text of the module shows them."""
-    if _is_python(self):
+    if _is_python(self) or not hasattr(type(self), "_options"):
         return ""
     return ", ".join(f"{name}={value!r}" for name, value in self._options().items())
 

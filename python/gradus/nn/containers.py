@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from .._gradus.nn import Module
+from .._gradus._nn import Module
 from .parameter import Parameter
 
 

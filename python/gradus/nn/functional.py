@@ -16,6 +16,26 @@ for _name in dir(_gradus):
             callable(getattr(_gradus, _name)):
         _take(_name, getattr(_gradus, _name))
 # Functions with options.
-for _name in dir(_gradus.nn.functional):
+for _name in dir(_gradus._nn.functional):
     if not _name.startswith("_"):
-        _take(_name, getattr(_gradus.nn.functional, _name))
+        _take(_name, getattr(_gradus._nn.functional, _name))
+
+
+# Functions whose arguments come in another order than those of the rows.
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
+               momentum=0.1, eps=1e-5):
+    """Each channel less its mean, over its deviation, times weight, + bias."""
+    return _gradus.batch_norm(input, weight, bias, running_mean, running_var, training, momentum,
+                              eps, True)
+
+
+def embedding(input, weight, padding_idx=None, scale_grad_by_freq=False):
+    """Rows of weight, in the shape of input."""
+    if padding_idx is None:
+        padding_idx = -1
+    elif padding_idx < 0:
+        padding_idx += weight.shape[0]
+    return _gradus.embedding(weight, input, padding_idx, scale_grad_by_freq)
+
+
+__all__ += ["batch_norm", "embedding"]

@@ -12,7 +12,7 @@ class Parameter(_gradus.Tensor):
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _gradus.empty(0)
-        return _gradus.nn._make_parameter(cls, data, requires_grad)
+        return _gradus._nn._make_parameter(cls, data, requires_grad)
 
     def __init__(self, data=None, requires_grad=True):
         pass
@@ -21,4 +21,4 @@ class Parameter(_gradus.Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-_gradus.nn._set_parameter_class(Parameter)
+_gradus._nn._set_parameter_class(Parameter)

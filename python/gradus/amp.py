@@ -1,0 +1,24 @@
+"""Mixed precision, under the names of torch.amp."""
+
+from ._gradus import _amp
+from ._gradus._amp import GradScaler
+from ._modes import _Mode
+
+__all__ = ["GradScaler", "autocast"]
+
+
+class autocast(_Mode):
+    """Operations compute in the types that suit them in the `with` block or the decorated function."""
+
+    def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        self._given = (device_type, dtype, enabled, cache_enabled)
+
+    def __enter__(self):
+        self._before = _amp._enter(*self._given)
+        return self
+
+    def __exit__(self, *error):
+        _amp._leave(self._before)
+
+    def _arguments(self):
+        return self._given

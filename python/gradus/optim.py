@@ -1,3 +1,0 @@
-"""Optimizers, under the names of torch.optim."""
-
-from ._gradus.optim import *  # noqa: F403

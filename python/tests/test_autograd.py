@@ -1,0 +1,136 @@
+"""Gradients in Python: modes, hooks, Functions, and functions of functions."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+import gradus
+from gradus import func
+
+
+def test_modes_are_contexts_and_decorators():
+    x = gradus.ones(2, requires_grad=True)
+    with gradus.no_grad():
+        assert not (x * 2).requires_grad
+        with gradus.enable_grad():
+            assert (x * 2).requires_grad
+    assert (x * 2).requires_grad
+
+    @gradus.no_grad()
+    def f():
+        return x * 2
+
+    @gradus.no_grad
+    def g():
+        return x * 2
+
+    assert not f().requires_grad and not g().requires_grad
+    with gradus.set_grad_enabled(False):
+        assert not gradus.is_grad_enabled()
+    assert gradus.is_grad_enabled()
+    with gradus.inference_mode():
+        assert gradus.ones(2).is_inference()
+
+
+def test_grad_and_backward():
+    x = gradus.tensor([1.0, 2.0], requires_grad=True)
+    (x ** 2).sum().backward()
+    assert x.grad.tolist() == [2, 4]
+    x.grad = None
+    assert x.grad is None
+    (grad,) = gradus.autograd.grad((x ** 3).sum(), x, create_graph=True)
+    assert grad.tolist() == [3, 12]
+    (second,) = gradus.autograd.grad(grad.sum(), x)
+    assert second.tolist() == [6, 12]
+    assert (x * 2).grad_fn.name() == "MulBackward0"
+
+
+def test_hooks_change_gradients_and_can_be_removed():
+    x = gradus.ones(2, requires_grad=True)
+    seen = []
+    handle = x.register_hook(lambda grad: seen.append(grad.tolist()))
+    other = x.register_hook(lambda grad: grad * 10)
+    (x * 3).sum().backward()
+    assert seen == [[3, 3]] and x.grad.tolist() == [30, 30]
+    handle.remove()
+    other.remove()
+    (x * 3).sum().backward()
+    assert seen == [[3, 3]] and x.grad.tolist() == [33, 33]
+
+
+class Cube(gradus.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x * x * x * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x * ctx.factor, None
+
+
+def test_a_function_says_its_own_derivative():
+    x = gradus.tensor([1.0, 2.0], requires_grad=True)
+    y = Cube.apply(x, 2)
+    assert y.tolist() == [2, 16] and y.grad_fn.name() == "CubeBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [6, 24]
+    assert not Cube.apply(x.detach(), 2).requires_grad
+
+
+def test_an_error_of_a_hook_arrives():
+    x = gradus.ones(2, requires_grad=True)
+
+    def hook(grad):
+        raise KeyError("mine")
+
+    x.register_hook(hook)
+    with pytest.raises(KeyError, match="mine"):
+        (x * 2).sum().backward()
+
+
+def test_a_hook_may_wait_for_another_thread():
+    x = gradus.ones(2, requires_grad=True)
+    found = []
+
+    def hook(grad):
+        thread = threading.Thread(target=lambda: found.append((gradus.ones(3) + 1).sum().item()))
+        thread.start()
+        thread.join(60)
+
+    x.register_hook(hook)
+    (x * 2).sum().backward()
+    assert found == [6]
+
+
+def test_nothing_stays_behind():
+    def step():
+        x = gradus.ones(4, requires_grad=True)
+        x.register_hook(lambda grad: grad * 2)
+        Cube.apply(x, 2).sum().backward()
+
+    for _ in range(10):
+        step()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(1000):
+        step()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 20
+
+
+def test_functions_of_functions():
+    x = gradus.tensor([1.0, 2.0, 3.0])
+    assert func.grad(lambda v: (v ** 2).sum())(x).tolist() == [2, 4, 6]
+    assert func.grad(func.grad(lambda v: v ** 3))(gradus.tensor(2.0)).item() == 12
+    assert func.vmap(lambda v: v * v)(x).tolist() == [1, 4, 9]
+    a, b = gradus.rand(5, 3), gradus.rand(5, 3)
+    dots = func.vmap(lambda u, v: (u * v).sum())(a, b)
+    assert gradus.allclose(dots, (a * b).sum(1))
+    assert func.jacrev(lambda v: v * v)(x).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
+    per_sample = func.vmap(func.grad(lambda v: (v ** 2).sum()))(a)
+    assert gradus.allclose(per_sample, 2 * a)

@@ -1,0 +1,65 @@
+"""Whatever the tables of the library have, Python has: a row that is missing fails here."""
+
+import pathlib
+import re
+
+import gradus
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TABLE = ROOT / "tensor/table"
+
+
+def rows(path):
+    """(kind, result, name) of each row."""
+    text = re.sub(r"//.*", "", path.read_text())
+    kinds = "METHOD|FUNCTION|IN_PLACE|UPDATE|PAIR|FREE|FREE_OUT"
+    for kind, name in re.findall(rf"^({kinds})\([^,]+,\s*(\w+),", text, re.MULTILINE):
+        yield kind, name
+    for kind, name in re.findall(r"^(FACTORY|UNARY|BINARY|INTEGER|COMPARISON|PREDICATE|LOGICAL)\(\s*(\w+),",
+                                 text, re.MULTILINE):
+        yield kind, name
+
+
+def test_every_row_is_a_function_and_a_method():
+    found = list(rows(TABLE / "elementwise.def"))
+    for path in sorted((TABLE / "functions").glob("*.def")):
+        found += rows(path)
+    assert len(found) > 650
+    missing = []
+    for kind, name in found:
+        wanted = [(gradus, name)]
+        if kind not in ("FREE", "FREE_OUT", "FACTORY"):
+            wanted.append((gradus.Tensor, name))
+        if kind in ("IN_PLACE", "UPDATE", "UNARY", "BINARY", "INTEGER", "COMPARISON", "LOGICAL"):
+            wanted.append((gradus.Tensor, name + "_"))
+        missing += [f"{home.__name__}.{each}" for home, each in wanted if not hasattr(home, each)]
+    assert not missing
+    undocumented = [name for _, name in found if not getattr(gradus, name).__doc__]
+    assert not undocumented
+
+
+def test_every_layer_is_a_class():
+    text = ""
+    for path in [*(ROOT / "nn/modules").glob("*.h"), ROOT / "nn/sequential.h", ROOT / "nn/containers.h",
+                 ROOT / "nn/parameter_containers.h"]:
+        text += re.sub(r"//.*", "", path.read_text())
+    names = set(re.findall(r"^GRADUS_MODULE\((\w+)\)", text, re.MULTILINE))
+    names |= set(re.findall(r"^GRADUS_LAYER\((\w+),", text, re.MULTILINE))
+    for table, kinds in (("activations", "ACTIVATION|IN_PLACE|SWITCH|PLAIN"), ("losses", "LOSS|MODULE_LOSS")):
+        names |= set(re.findall(rf"^({kinds})\((\w+),", (ROOT / f"nn/{table}.def").read_text(), re.MULTILINE)
+                     and [name for _, name in re.findall(rf"^({kinds})\((\w+),",
+                          (ROOT / f"nn/{table}.def").read_text(), re.MULTILINE)])
+    names -= {"Name", "Functional"}  # a function of Python needs no class to be called
+    assert len(names) > 100
+    assert not [name for name in sorted(names) if not hasattr(gradus.nn, name)]
+
+
+def test_every_optimizer_is_a_class():
+    names = set()
+    for path in [*(ROOT / "optim").glob("*.h"), *(ROOT / "optim/schedulers").glob("*.h")]:
+        names |= set(re.findall(r"^(?:struct|class) (\w+) : (?:public )?(?:TableOptimizer|Optimizer|"
+                                r"ClosedFormLR|LRScheduler)\b", path.read_text(), re.MULTILINE))
+    names -= {"ClosedFormLR", "TableOptimizer"}
+    home = {**vars(gradus.optim), **vars(gradus.optim.lr_scheduler)}
+    assert len(names) > 15
+    assert not [name for name in sorted(names) if name not in home]

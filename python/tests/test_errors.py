@@ -1,0 +1,42 @@
+"""Errors and warnings of C++ as Python's."""
+
+import re
+import warnings
+
+import pytest
+
+import gradus
+
+CASES = [
+    (gradus.IndexError, IndexError, lambda: gradus.ones(2)[2], "out of bounds|out of range"),
+    (gradus.ValueError, ValueError, lambda: gradus.ones(2) + gradus.ones(3), "must match"),
+    (gradus.TypeError, TypeError, lambda: gradus.ones(2, dtype=gradus.int64).requires_grad_(), "floating"),
+    (gradus.LinAlgError, RuntimeError, lambda: gradus.linalg.inv(gradus.zeros(2, 2)), "singular"),
+    (gradus.Error, RuntimeError, lambda: gradus.ones(2).backward(), "grad"),
+]
+
+
+@pytest.mark.parametrize("own, builtin, call, text", CASES)
+def test_each_error_is_of_its_class_and_of_the_builtin(own, builtin, call, text):
+    for kind in (own, builtin, RuntimeError, gradus.Error):
+        with pytest.raises(kind, match=text):
+            call()
+
+
+def test_wrong_arguments_are_type_errors():
+    x = gradus.ones(2)
+    for call in (lambda: gradus.exp(), lambda: gradus.exp(1), lambda: x.sum("a"), lambda: x.sum(dim=0, dimm=1),
+                 lambda: gradus.zeros("a"), lambda: x.view(1.5)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_warnings_are_pythons():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        gradus.nn.functional.kl_div(gradus.zeros(2), gradus.ones(2), reduction="mean")
+    with pytest.raises(UserWarning):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            raise UserWarning(str(seen[0].message) if seen else "none")
+    assert len(seen) == 1 and "kBatchMean" in str(seen[0].message)

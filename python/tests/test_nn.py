@@ -1,0 +1,145 @@
+"""Modules in Python: those of C++, and those that Python derives."""
+
+import copy
+
+import pytest
+
+import gradus
+from gradus import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 8)
+        self.fc2 = nn.Linear(8, 2)
+        self.scale = nn.Parameter(gradus.ones(1))
+        self.register_buffer("steps", gradus.zeros(1))
+        self.note = "text"
+
+    def forward(self, x):
+        return self.fc2(nn.functional.relu(self.fc1(x))) * self.scale
+
+
+def test_attributes_register():
+    net = Net()
+    names = [name for name, _ in net.named_parameters()]
+    assert sorted(names) == ["fc1.bias", "fc1.weight", "fc2.bias", "fc2.weight", "scale"]
+    assert set(net.state_dict()) == {*names, "steps"}
+    assert [name for name, _ in net.named_children()] == ["fc1", "fc2"]
+    assert net.fc1 is net.fc1 and net.scale is net.scale
+    assert all(isinstance(p, nn.Parameter) for p in net.parameters())
+    assert net.note == "text"
+    assert net(gradus.rand(3, 4)).shape == (3, 2)
+
+
+def test_attributes_are_replaced():
+    net = Net()
+    net.fc2 = nn.Linear(8, 5)
+    assert net(gradus.rand(3, 4)).shape == (3, 5)
+    net.scale = nn.Parameter(gradus.full((1,), 2.0))
+    assert dict(net.named_parameters())["scale"].item() == 2
+    with pytest.raises(TypeError, match="nn.Parameter"):
+        net.scale = gradus.ones(1)
+    with pytest.raises(AttributeError, match="nothing"):
+        net.nothing
+
+
+def test_state_is_loaded_by_name():
+    a, b = Net(), Net()
+    b.load_state_dict(a.state_dict())
+    x = gradus.rand(3, 4)
+    assert gradus.equal(a(x), b(x))
+    with pytest.raises(ValueError, match="fc3"):
+        b.load_state_dict({**a.state_dict(), "fc3.weight": gradus.ones(1)})
+
+
+def test_modes_reach_what_is_below():
+    net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), Net())
+    net.eval()
+    assert not any(module.training for module in net.modules())
+    net.train()
+    assert all(module.training for module in net.modules())
+
+
+def test_hooks():
+    net = Net()
+    seen = []
+    net.fc1.register_forward_hook(lambda module, args, output: seen.append(output.shape))
+    handle = net.register_forward_pre_hook(lambda module, args: (args[0] * 0,))
+    out = net(gradus.rand(3, 4))
+    assert seen == [(3, 8)] and gradus.equal(out[0], out[1])
+    handle.remove()
+    out = net(gradus.rand(3, 4))
+    assert not gradus.equal(out[0], out[1])
+
+
+def test_text():
+    assert repr(nn.Linear(3, 4)) == "Linear(in_features=3, out_features=4, bias=True)"
+    text = repr(nn.Sequential(nn.Linear(3, 4), nn.ReLU()))
+    assert text.startswith("Sequential(\n  (0): Linear(in_features=3, out_features=4, bias=True)\n  (1): ReLU(")
+
+
+def test_copies():
+    net = Net()
+    other = copy.deepcopy(net)
+    x = gradus.rand(3, 4)
+    assert gradus.equal(net(x), other(x))
+    with gradus.no_grad():
+        other.scale.mul_(2)
+    assert not gradus.equal(net(x), other(x))
+
+
+def test_options_are_checked():
+    for f in (lambda: nn.Linear(), lambda: nn.Linear(1), lambda: nn.Linear(1, 2, True, 3),
+              lambda: nn.Linear(1, 2, biass=True), lambda: nn.Linear("a", 2)):
+        with pytest.raises(TypeError, match="Linear"):
+            f()
+    assert nn.Linear(1, 2, bias=False).bias is None
+    assert nn.Linear(1, 2, dtype=gradus.float64).weight.dtype is gradus.float64
+
+
+def test_a_net_is_trained():
+    gradus.manual_seed(0)
+    net = Net()
+    x = gradus.rand(64, 4)
+    y = (x.sum(1) > 2).long()
+    loss_of = nn.CrossEntropyLoss()
+    adam = gradus.optim.Adam(net.parameters(), lr=0.02, betas=(0.8, 0.9))
+    first = loss_of(net(x), y).item()
+    for _ in range(50):
+        adam.zero_grad()
+        loss = loss_of(net(x), y)
+        loss.backward()
+        adam.step()
+    assert loss.item() < first / 3
+
+
+def test_groups_of_an_optimizer():
+    net = Net()
+    sgd = gradus.optim.SGD([{"params": net.fc1.parameters(), "lr": 0.5}, {"params": net.fc2.parameters()}], lr=0.1)
+    assert [group["lr"] for group in sgd.param_groups] == [0.5, 0.1]
+    for group in sgd.param_groups:
+        group["lr"] *= 0.1
+    assert [group["lr"] for group in sgd.param_groups] == pytest.approx([0.05, 0.01])
+    assert sgd.param_groups[0]["params"][0] is net.fc1.weight
+    with pytest.raises(TypeError, match="momentun"):
+        gradus.optim.SGD(net.parameters(), lr=0.1, momentun=0.9)
+    with pytest.raises(TypeError, match="lr"):
+        gradus.optim.SGD(net.parameters())
+    with pytest.raises(ValueError):
+        gradus.optim.SGD(net.parameters(), lr=-1)
+
+
+def test_a_closure_is_called():
+    x = gradus.tensor([3.0], requires_grad=True)
+    lbfgs = gradus.optim.LBFGS([x], lr=1)
+
+    def closure():
+        lbfgs.zero_grad()
+        loss = ((x - 1) ** 2).sum()
+        loss.backward()
+        return loss
+
+    first = lbfgs.step(closure)
+    assert first.item() == 4 and abs(x.item() - 1) < 1e-4
