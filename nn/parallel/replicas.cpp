@@ -14,9 +14,10 @@ namespace gradus::nn::parallel {
 
 namespace {
 
+// By name: a clone has a tensor of its own for each name of a shared one.
 Tensors tensors_of(const Module& module) {
-  Tensors all = module.parameters();
-  for (Tensor& buffer : module.buffers()) all.push_back(std::move(buffer));
+  Tensors all = module.named_parameters().values();
+  for (Tensor& buffer : module.named_buffers().values()) all.push_back(std::move(buffer));
   return all;
 }
 
@@ -92,7 +93,7 @@ size_t Replicas::end_of_group(size_t begin) const {
 
 void Replicas::update() {
   originals_ = tensors_of(*original_);
-  buffers_at_ = original_->parameters().size();
+  buffers_at_ = original_->named_parameters().size();
   const Device home = originals_.empty() ? devices_[0] : originals_[0].device();
   for (const Tensor& x : originals_)
     check<Error>(x.device() == home, "DataParallel: the module has parameters or buffers on ", home,

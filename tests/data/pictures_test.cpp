@@ -95,7 +95,7 @@ TEST(Pictures, SayWhyTheyAreDamaged) {
     EXPECT_FALSE(contains(refusal(file), "damaged: ;")) << refusal(file);
     EXPECT_TRUE(contains(refusal(file), "damaged: ")) << refusal(file);
   }
-  const Variant& plain = variant(all, "jpeg-optimized");
+  const Variant plain = variant(all, "jpeg-optimized");
   if (!is_read(plain)) return;
   const std::string text(plain.file.begin(), plain.file.end());
   const size_t frame = text.find("\xff\xc0"), data = text.find("\xff\xda");

@@ -22,7 +22,9 @@ TEST(ShowConfig, TheFirstLineHasWhatSpeedDependsOn) {
   for (const char* name : {"CPU", "OpenBLAS", "CUDA", "Hopper kernels"})
     EXPECT_TRUE(has(first, ", " + std::string(name) + " ")) << name << " in: " << first;
   const char* const choice = std::getenv("GRADUS_CPU");
-  if (choice) EXPECT_TRUE(has(first, ", CPU " + std::string(choice) + ",")) << first;
+  if (choice) {
+    EXPECT_TRUE(has(first, ", CPU " + std::string(choice) + ",")) << first;
+  }
 }
 
 TEST(ShowConfig, EachFurtherLineSaysOneThing) {

@@ -22,10 +22,13 @@ bool loses_pixels(int warning) {
 
 // Whether a whole file is of a kind that this libjpeg does not decode.
 bool is_other_kind(int error) {
+#if JPEG_LIB_VERSION < 70  // later ones decode it, and have no such error
+  if (error == JERR_ARITH_NOTIMPL) return true;
+#endif
   return error == JERR_CONVERSION_NOTIMPL || error == JERR_BAD_PRECISION ||
-         error == JERR_SOF_UNSUPPORTED || error == JERR_ARITH_NOTIMPL ||
-         error == JERR_NOT_COMPILED || error == JERR_NOTIMPL || error == JERR_COMPONENT_COUNT ||
-         error == JERR_FRACT_SAMPLE_NOTIMPL || error == JERR_CCIR601_NOTIMPL;
+         error == JERR_SOF_UNSUPPORTED || error == JERR_NOT_COMPILED || error == JERR_NOTIMPL ||
+         error == JERR_COMPONENT_COUNT || error == JERR_FRACT_SAMPLE_NOTIMPL ||
+         error == JERR_CCIR601_NOTIMPL;
 }
 
 // libjpeg reports an error by a function that must not return. The jump crosses frames of libjpeg

@@ -74,7 +74,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"nn/parallel", {}},
     {"watch", {}},
     {"watch/dashboard", {"watch"}},
-    {"watch/metrics", {}},
+    {"watch/metrics", {"watch"}},
     {"watch/pictures", {"watch"}},
     {"watch/profiler", {"watch", "watch/pictures"}},
     {"watch/tensorboard", {"watch", "watch/pictures"}},
