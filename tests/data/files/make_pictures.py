@@ -61,7 +61,7 @@ PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), 
 
 def png(color, depth, before=(), interlaced=False, trns=b"", filtered=0, after=()):
     y, x, c = numpy.meshgrid(range(HEIGHT), range(WIDTH), range(CHANNELS[color]), indexing="ij")
-    values = (23 * x + 19 * y + 71 * c + 5 * x * y) * (257 if depth == 16 else 1) % (1 << depth)
+    values = (23 * x + 19 * y + 71 * c + 5 * x * y) * (251 if depth == 16 else 1) % (1 << depth)
     data = b""
     for x0, y0, dx, dy in PASSES if interlaced else ((0, 0, 1, 1),):
         part = values[y0::dy, x0::dx]
