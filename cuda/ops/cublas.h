@@ -19,11 +19,11 @@ bool has_cublas_lt();
 
 // out (B, M, N) = a (B, M, K) * b (B, K, N) + bias (N) by tensor cores; bias may be undefined.
 // Operands are Half or BFloat16, with out and bias of that type or Float. Or all are Float, and the
-// operands are rounded to TF32. The sums are float32, and rounded once. Without a bias and batches,
-// `sums` (M) of out's type may get the sums of a's rows. Returns false and does nothing where
-// cuBLAS cannot express the strides, or has no algorithm. REQUIRES: has_cublas_lt(); the device is
-// current; out is contiguous; no size is 0. Errors: Error where cuBLAS fails, or has to be set up
-// while a graph is captured.
+// operands are rounded to TF32. The sums are float32, and rounded once. `sums` (M) of out's
+// type may get the sums of a's rows where there is neither a bias nor a batch. Returns false and
+// does nothing where cuBLAS cannot express the strides, or has no algorithm. REQUIRES:
+// has_cublas_lt(); the device is current; out is contiguous; no size is 0. Errors: Error where
+// cuBLAS fails, or has to be set up while a graph is captured.
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
                       const Tensor& sums = {});
 

@@ -113,7 +113,7 @@ class LtLayout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-// What a product does beside itself: adds a bias, or sums the rows of a.
+// The epilogue of a product: it adds a bias, or sums the rows of a.
 enum class LtExtra : int64_t { none, bias, sums };
 
 // A row-major product is the transposed one in columns: out^T = b^T a^T.

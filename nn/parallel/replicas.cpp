@@ -14,7 +14,7 @@ namespace gradus::nn::parallel {
 
 namespace {
 
-// By name: a clone has a tensor of its own for each name of a shared one.
+// A tensor for each name: a clone has one of its own for each name of a shared one.
 Tensors tensors_of(const Module& module) {
   Tensors all = module.named_parameters().values();
   for (Tensor& buffer : module.named_buffers().values()) all.push_back(std::move(buffer));

@@ -6,8 +6,8 @@
 namespace gradus::nn::utils {
 
 // The norm of all tensors as one vector, on the device of the first; 0 on the CPU for none.
-// norm_type may be infinity. With error_if_nonfinite it waits for the norm. Errors: with
-// error_if_nonfinite, Error where the norm is not finite.
+// norm_type may be infinity. error_if_nonfinite waits for the norm. Errors: Error where it is not
+// finite and error_if_nonfinite is set.
 Tensor get_total_norm(const Tensors& tensors, double norm_type = 2,
                       bool error_if_nonfinite = false);
 // Scales the gradients by max_norm / (total_norm + 1e-6) where that is less than 1. Nothing waits

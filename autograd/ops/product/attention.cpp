@@ -62,8 +62,8 @@ bool has_tokens_first(const Tensor& x) {
   return x.size(0) > 1 && x.size(2) > 1 && x.stride(0) < x.stride(2);
 }
 
-// Room for a result (B, H, length, width) whose rows lie beside those of the other heads, in the
-// order of x's tokens, as the next layer reads them, where the device can write them so.
+// Memory of a result (B, H, length, width). Where the device can write them so, its rows lie beside
+// those of the other heads in the order of x's tokens: the next layer reads them in that order.
 Tensor room_for(IntArrayRef sizes, const Tensor& x) {
   if (!writes_rows(x)) return raw::empty(sizes, x.dtype(), x.device());
   const int64_t row = sizes[1] * sizes[3];

@@ -2,9 +2,9 @@
 // read once.
 //
 // Idea. Lanes share a key, each with 16 bytes of it. A warp has several keys under way and keeps a
-// softmax of its own, whose weights are relative to its largest score so far. In the end the
-// results of lanes and warps are brought together in a fixed order. Where heads are few, each has
-// several blocks with a part of the keys, and a second kernel brings their results together.
+// softmax of its own, whose weights are relative to its largest score so far. The results of
+// lanes and warps are joined in a fixed order. Where heads are few, each has several blocks with a
+// part of the keys, and a second kernel joins their results.
 // A key whose mask is -infinity is not read.
 #pragma once
 
@@ -69,11 +69,11 @@ __device__ void finish_query(const AttentionArgs<T, float>& args, int index, int
   if (column == 0) log_sums[index] = scalar::log(whole.sum) + whole.about * (1 / kLog2E);
 }
 
-// What a block leaves of its part of the keys.
+// The floats that a block writes for its part of the keys.
 inline constexpr int kPartFloats = kOneQueryWidth + 4;  // result, about, sum
 
-// Keys from part * size on, of the head of block / parts. kSharing: lanes that share a key. With
-// parts > 1 results go to `partial`.
+// Keys from part * size on, of the head of block / parts. kSharing: lanes that share a key. Several
+// parts write to `partial`.
 // REQUIRES: one query; widths are multiples of 16 bytes, up to 16 kSharing, and rows are aligned.
 template <class T, int kSharing>
 __global__ void __launch_bounds__(kOneQueryThreads)

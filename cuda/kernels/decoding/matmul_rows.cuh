@@ -4,10 +4,10 @@
 // Idea. A model that generates multiplies one row of each sequence by every weight, whose columns
 // lie along the terms. Tensor cores multiply 16 rows by 8 columns, some of them empty. A lane reads
 // 8 terms of a column in one load, and the same terms of the rows. Terms may meet in any order, so
-// these are two fragments as they are. The warps of a block take turns along the terms. Their sums
-// are added in a fixed order.
-// A kernel of a few rounds of blocks asks for its first columns while the one before it ends: it
-// reads nothing yet, but brings them to the L2 cache.
+// these are two fragments as they are. The warps of a block take turns along the terms, and their
+// sums are added in a fixed order. A kernel of a few rounds of blocks asks for its first columns
+// while the one before it ends: it reads nothing yet, but brings them to the L2 cache.
+//
 // Cost. Every block reads the rows, from the L2 cache.
 #pragma once
 

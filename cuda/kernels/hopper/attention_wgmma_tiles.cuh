@@ -98,7 +98,7 @@ struct AttentionPipe {
 
   // f(item) for each of this block's. Alternate rounds go backwards, which balances causal tiles
   // of growing length, but for few heads of many tiles: their period and that of the blocks may
-  // meet. By places the work falls from the first item to the last.
+  // meet. The work falls from the first item to the last by places.
   template <bool kKeysFirst, class F>
   __device__ void each_item(const F& f) const {
     const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
@@ -267,7 +267,7 @@ struct AttentionGroup {
         },
         products);
   }
-  // What a mask adds to the scores of the lane's keys of a tile, each over the scale.
+  // The mask's numbers for the lane's keys of a tile, each over the scale.
   using KeyMask = float[N / 4];
   __device__ void load_mask(KeyMask& to, const AttentionItem& item, int first) const {
     const auto& of = pipe.args.of;

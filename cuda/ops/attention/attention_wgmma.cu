@@ -127,8 +127,7 @@ void run(void (*kernel)(AttentionWgmmaArgs<T>), AttentionWgmmaArgs<T> args, int6
   args.items = static_cast<int>(heads * ceil_div(args.own_rows, int64_t{Tile::kRows}));
   const DeviceProperties& device = getDeviceProperties(current_device());
   const int blocks = std::min(args.items, device.multiprocessors);
-  // By places, blocks read the streams of all heads. Those of a head are far enough along together
-  // where there are some, and else the L2 cache must hold them all.
+  // Blocks read the streams of all heads by places, so the L2 cache must hold these all.
   const int64_t bytes = 2 * Tile::kPlanes * heads * args.stream_rows * Tile::kWidth * 2;
   args.by_place = args.of.causal && is_uneven(heads, args.items / heads, blocks) &&
                   (4 * heads <= blocks || bytes <= device.l2_bytes / 4 * 3);

@@ -1,7 +1,7 @@
-// Attention by wgmma, of half types and of float32. False, with nothing done, where it takes other
-// kernels: on other devices than Hopper's, with dropout or a mask that is not the same for all
-// queries (any mask of floats), of widths above 128 (64 of floats), or of rows that are not aligned
-// to 16 bytes.
+// Attention by wgmma, of half types and of float32. The functions return false and do nothing where
+// other kernels take it: on other devices than Hopper, with dropout, for masks of floats and those
+// that differ between queries. The same holds for widths above 128 (64 of floats) and for rows that
+// are not aligned to 16 bytes.
 #pragma once
 
 #include "gradus/tensor/backend.h"
