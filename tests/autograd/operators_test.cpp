@@ -8,7 +8,7 @@ namespace {
 
 using autograd::CheckedFunction;
 
-Tensor leaf(IntArrayRef sizes) { return randn(sizes, dtype(kDouble).requires_grad(true)); }
+Tensor drawn_leaf(IntArrayRef sizes) { return randn(sizes, dtype(kDouble).requires_grad(true)); }
 
 struct Case {
   std::string name;
@@ -145,7 +145,7 @@ class Operators : public ::testing::TestWithParam<Case> {};
 TEST_P(Operators, FirstAndSecondDerivativesMatchFiniteDifferences) {
   manual_seed(static_cast<uint64_t>(::testing::UnitTest::GetInstance()->random_seed()));
   Tensors inputs;
-  for (const auto& shape : GetParam().shapes) inputs.push_back(leaf(shape));
+  for (const auto& shape : GetParam().shapes) inputs.push_back(drawn_leaf(shape));
   EXPECT_TRUE(autograd::gradcheck(GetParam().f, inputs));
   EXPECT_TRUE(autograd::gradgradcheck(GetParam().f, inputs));
 }

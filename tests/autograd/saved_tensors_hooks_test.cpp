@@ -8,13 +8,15 @@ namespace {
 
 using autograd::graph::save_on_cpu, autograd::graph::saved_tensors_hooks;
 
-Tensor leaf(const std::vector<double>& values) { return tensor(values, kDouble).requires_grad_(); }
+Tensor leaf_with(const std::vector<double>& values) {
+  return tensor(values, kDouble).requires_grad_();
+}
 
 // A function that saves inputs, an output, and tensors in between.
 Tensor computed(const Tensor& x) { return (x.exp() * x).tanh().sum(); }
 
 TEST(SavedTensorsHooks, BackwardSeesWhatUnpackMakes) {
-  Tensor x = leaf({0.5, -1}), y;
+  Tensor x = leaf_with({0.5, -1}), y;
   int packed = 0, unpacked = 0;
   {
     const saved_tensors_hooks hooks(
@@ -39,7 +41,7 @@ TEST(SavedTensorsHooks, BackwardSeesWhatUnpackMakes) {
 
 TEST(SavedTensorsHooks, GiveTheSameGradientsWhereTheyKeepTheSame) {
   const std::vector<double> values = {0.5, -1, 2};
-  const Tensor plain = leaf(values), hooked = leaf(values);
+  const Tensor plain = leaf_with(values), hooked = leaf_with(values);
   computed(plain).backward();
   Tensor y;
   {
@@ -69,7 +71,7 @@ TEST(SavedTensorsHooks, NestAndFreeWhatTheGraphFrees) {
     std::shared_ptr<int> alive;
   };
   std::vector<std::weak_ptr<int>> all;
-  const Tensor x = leaf({3});
+  const Tensor x = leaf_with({3});
   const saved_tensors_hooks outer([](const Tensor& t) { return t; },
                                   [](const Tensor& t) { return t; });
   {
@@ -98,7 +100,7 @@ TEST(SavedTensorsHooks, NestAndFreeWhatTheGraphFrees) {
 }
 
 TEST(SavedTensorsHooks, RefuseHooksThatChangeWhatTheyGet) {
-  const Tensor x = leaf({3});
+  const Tensor x = leaf_with({3});
   const auto same = [](const Tensor& t) { return t; };
   {
     const saved_tensors_hooks hooks([](Tensor t) { return t.add_(1); }, same);
@@ -119,7 +121,7 @@ TEST(SaveOnCpu, KeepsNothingOnTheGpu) {
   for (const Device device : cpu_and_cuda())
     for (const bool pin : {false, true}) {
       if (pin && !cuda::is_available()) continue;
-      const Tensor x = leaf(values);
+      const Tensor x = leaf_with(values);
       const Tensor there = x.detach().to(device).requires_grad_();
       computed(x).backward();
       Tensor y;
