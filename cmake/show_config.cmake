@@ -1,4 +1,4 @@
-# <gradus_config.def>: what gradus::show_config() says of the build. The library uses no cuDNN.
+# <gradus_config.def>: what gradus::show_config() says of the build.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" flags)
 if(release_loops)
@@ -15,6 +15,9 @@ foreach(library OpenBLAS cuBLAS cuDNN NCCL MPI PNG JPEG)
   set(has_${library} no)
   if(GRADUS_HAS_${name})
     set(has_${library} yes)
+  endif()
+  if(library STREQUAL "cuDNN" AND GRADUS_HAS_CUBLAS)
+    set(has_cuDNN "opened where set_convolution_kernel asks for it")
   endif()
   string(APPEND libraries "\\n  ${library}: ${has_${library}}")
 endforeach()
