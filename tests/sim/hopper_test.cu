@@ -57,7 +57,9 @@ TEST_F(SimHopperTest, BoxesAreSwizzledAndFilledWithZeros) {
         const float expected = inside ? x[static_cast<size_t>(row * width + col)] : 0;
         ASSERT_EQ(found[static_cast<size_t>(r * 32 + ((c / 4) ^ r) * 4 + c % 4)], expected)
             << left << " " << top << " " << r << " " << c;
-        if (inside) ASSERT_EQ(stored[static_cast<size_t>(row * width + col)], expected);
+        if (inside) {
+          ASSERT_EQ(stored[static_cast<size_t>(row * width + col)], expected);
+        }
       }
   }
 }
