@@ -5,7 +5,7 @@ pi, e = 3.141592653589793, 2.718281828459045
 
 from . import _gradus
 from ._gradus import *  # noqa: F403
-from ._gradus import Tensor
+from ._gradus import Tensor, __version__
 
 from . import _tensor
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled

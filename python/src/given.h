@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -102,11 +103,21 @@ struct type_caster<py::Given<T>> {
   static constexpr bool can_cast() {
     return true;
   }
+  // An error waits until the function is called: nanobind takes no exception here.
   bool from_python(handle src, uint32_t flags, cleanup_list*) noexcept {
-    return value.load(src, flags & cast_flags::convert);
+    try {
+      return value.load(src, flags & cast_flags::convert);
+    } catch (...) {
+      error = std::current_exception();
+      return true;
+    }
   }
-  operator py::Given<T>&() { return value; }
+  operator py::Given<T>&() {
+    if (error) std::rethrow_exception(error);
+    return value;
+  }
   py::Given<T> value;
+  std::exception_ptr error;
 };
 
 template <class T>

@@ -1,5 +1,7 @@
 // The extension module gradus._gradus.
+#include <gradus/version.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "bind.h"
 #include "errors.h"
@@ -12,6 +14,8 @@ NB_MODULE(_gradus, m) {
   using namespace gradus::python;
   // Dtypes and their like live as long as the process: they are the defaults of functions.
   nb::set_leak_warnings(false);
+  m.attr("__version__") = GRADUS_VERSION;
+  m.def("show_config", &gradus::show_config, "How the library was built, as text.");
   bind_errors(m);
   bind_types(m);
   const nb::handle tensor = bind_tensor(m);

@@ -40,3 +40,16 @@ def test_warnings_are_pythons():
             warnings.simplefilter("error")
             raise UserWarning(str(seen[0].message) if seen else "none")
     assert len(seen) == 1 and "kBatchMean" in str(seen[0].message)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: gradus.rand(2, device="tpu"),
+    lambda: gradus.rand(2).to("cuda:x"),
+    lambda: gradus.zeros(2, device="cpu:-3"),
+    lambda: gradus.tensor([1.0], device="tpu"),
+    lambda: gradus.nn.Linear(2, 2, device="tpu"),
+    lambda: gradus.device("tpu"),
+])
+def test_an_argument_that_cannot_be_read_is_an_error_of_its_class(call):
+    with pytest.raises(gradus.ValueError, match="is not a device"):
+        call()

@@ -130,3 +130,7 @@ def test_a_linear_model_is_trained():
         mse(model(x), y).backward()
         sgd.step()
     assert abs(model.weight.item() - 2) < 1e-3 and abs(model.bias.item() - 1) < 1e-3
+
+
+def test_the_package_says_what_it_is():
+    assert gradus.show_config().startswith(f"Gradus {gradus.__version__}, ")
