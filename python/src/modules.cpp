@@ -1,6 +1,7 @@
 // gradus.nn.Module: a module of C++ that Python may derive from.
 #include "modules.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 #include <nanobind/trampoline.h>
 

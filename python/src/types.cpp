@@ -2,6 +2,9 @@
 #include "types.h"
 
 #include <gradus/gradus.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <string>
 

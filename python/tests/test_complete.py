@@ -63,3 +63,18 @@ def test_every_optimizer_is_a_class():
     home = {**vars(gradus.optim), **vars(gradus.optim.lr_scheduler)}
     assert len(names) > 15
     assert not [name for name in sorted(names) if name not in home]
+
+
+def test_no_signature_names_a_type_that_python_cannot_give():
+    found, todo = set(), [gradus._gradus]
+    while todo:
+        home = todo.pop()
+        for name, value in vars(home).items():
+            if "std::" in str(getattr(value, "__nb_signature__", "")):
+                found.add(f"{home.__name__}.{name}")
+            inner = isinstance(value, type) or type(value) is type(gradus)
+            if inner and value.__name__.startswith(home.__name__.split(".")[0]) and value is not home:
+                todo.append(value)
+            elif isinstance(value, type) and value.__module__.startswith("gradus"):
+                todo.append(value)
+    assert not found
