@@ -81,8 +81,9 @@ struct Windows {
         for (int64_t k = 0; k < count; ++k) rows[r * row + at + k] = x[seen + k * stride];
       });
     const Buffer<T> copy(image.channel());
+    std::fill_n(copy.data(), image.channel(), T(0));
     for (int64_t c = 0; c < channels; ++c, x += s.inputs()) {
-      image.fill(x, 1, copy.data());
+      image.copy(x, 1, copy.data());
       for (int64_t t = 0; t < s.taps(); ++t, rows += row)
         each_line(
             t, [&](int64_t seen, int64_t at) { copy_few(copy.data() + seen, count, rows + at); });
