@@ -15,7 +15,8 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 COURSE = os.path.join(ROOT, "course")
-MODULES = ["Tensors", "Loops on a CPU", "Automatic differentiation", "CUDA kernels", "Training", "Several GPUs", "Extra", "A transformer"]
+MODULES = ["Tensors", "Loops on a CPU", "Automatic differentiation", "CUDA kernels", "Training", "Several GPUs", "Extra", "A transformer",
+           "A language model"]
 BEGIN, END = "<!-- tasks: made by docs/make/course.py -->\n", "<!-- end of tasks -->\n"
 
 sys.path[:0] = [COURSE, os.path.join(COURSE, "draw")]
