@@ -38,4 +38,44 @@ std::vector<int> encode(const MergeTable& merges, const std::string& text);
 // Errors: std::out_of_range where a token is neither a byte nor one of the merges.
 std::string decode(const std::vector<Merge>& merges, const std::vector<int>& tokens);
 
+// Queries, keys and values of some rows, a row for each token: head h has the numbers h * d to
+// h * d + d - 1 of a row, of which there are heads * d.
+struct Projected {
+  std::vector<float> q, k, v;
+};
+// Keys and values of all tokens that a layer has read, row by row. A new cache is empty.
+struct KvCache {
+  std::vector<float> k, v;
+};
+
+// Task 8.2, in two parts.
+// Attention of new rows, which follow those in the cache. Their keys and values are put behind those
+// in the cache. Row i of the result is for each head the sum of softmax(q[i] k[j] / sqrt(d)) v[j]
+// over all rows j that were in the cache, and over the new ones up to i itself.
+std::vector<float> attend(KvCache& cache, const Projected& rows, int heads, int d);
+
+// A transformer whose weights nobody else has. Each function takes rows and treats each alone.
+struct Decoder {
+  virtual int layers() const = 0;
+  virtual int heads() const = 0;
+  virtual int d() const = 0;  // numbers of a head
+  // What layer 0 reads: a row of heads() * d() numbers for each token. The first of them stands at
+  // place `place` of the text.
+  virtual std::vector<float> embed(const std::vector<int>& tokens, long place) = 0;
+  // From the rows that a layer reads.
+  virtual Projected project(int layer, const std::vector<float>& x) = 0;
+  // What the next layer reads, from the rows that this one reads and their attention.
+  virtual std::vector<float> finish(int layer, const std::vector<float>& x,
+                                    const std::vector<float>& attention) = 0;
+  // The logits of the token that follows each row, from what the last layer gave.
+  virtual std::vector<float> logits(const std::vector<float>& x) = 0;
+
+ protected:
+  ~Decoder() = default;
+};
+// `count` tokens that continue the prompt, each the one of the largest logit (the first of several).
+// Each token goes through the layers once, in a cache for each layer, and those of the prompt
+// together; the last one that is written need not go. REQUIRES: the prompt is not empty.
+std::vector<int> generate(Decoder& decoder, const std::vector<int>& prompt, int count);
+
 }  // namespace course
