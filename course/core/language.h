@@ -78,4 +78,22 @@ struct Decoder {
 // together; the last one that is written need not go. REQUIRES: the prompt is not empty.
 std::vector<int> generate(Decoder& decoder, const std::vector<int>& prompt, int count);
 
+// How the next token is chosen.
+struct Sampling {
+  float temperature = 1;  // 0: always the token of the largest logit
+  int top_k = 0;          // so many of the likeliest tokens stay; 0: all of them
+  float top_p = 1;        // the likeliest tokens stay that sum to this
+};
+// Task 8.3, in two parts.
+// The probability of each token. First they are softmax(logits / temperature). Then the top_k
+// likeliest stay, divided by their sum. Of these the likeliest stay, one after the other until their
+// sum is at least top_p, and at least one; they are divided by their sum. All others get 0. Of equal
+// logits the one of the smaller number is the likelier. With temperature 0 the likeliest gets 1.
+// Errors: std::invalid_argument where temperature or top_k is below 0, or top_p is not in 0 ... 1.
+// REQUIRES: at least one logit is finite; others may be -infinity, which is a probability of 0.
+std::vector<float> probabilities(const std::vector<float>& logits, const Sampling& sampling);
+// A token that is drawn by these probabilities: of all numbers that random.next() may give, each
+// token has a share that is its probability. Calls next() once, and never with temperature 0.
+int sample(const std::vector<float>& logits, const Sampling& sampling, Random& random);
+
 }  // namespace course
