@@ -1,5 +1,5 @@
-// Module 8: what stands around a transformer that writes text, for extra points: its tokens, what it
-// remembers of the text so far, and the choice of the next token. All of it runs on the CPU.
+// Module 8: what stands around a transformer that writes text, for extra points: its tokens, what
+// it remembers of the text so far, and the choice of the next token. All of it runs on the CPU.
 #pragma once
 
 #include <string>
@@ -49,9 +49,9 @@ struct KvCache {
 };
 
 // Task 8.2, in two parts.
-// Attention of new rows, which follow those in the cache. Their keys and values are put behind those
-// in the cache. Row i of the result is for each head the sum of softmax(q[i] k[j] / sqrt(d)) v[j]
-// over all rows j that were in the cache, and over the new ones up to i itself.
+// Attention of new rows, which follow those in the cache. Their keys and values are put behind
+// those in the cache. Row i of the result is for each head the sum of softmax(q[i] k[j] / sqrt(d))
+// v[j] over all rows j that were in the cache, and over the new ones up to i itself.
 std::vector<float> attend(KvCache& cache, const Projected& rows, int heads, int d);
 
 // A transformer whose weights nobody else has. Each function takes rows and treats each alone.
@@ -73,9 +73,9 @@ struct Decoder {
  protected:
   ~Decoder() = default;
 };
-// `count` tokens that continue the prompt, each the one of the largest logit (the first of several).
-// Each token goes through the layers once, in a cache for each layer, and those of the prompt
-// together; the last one that is written need not go. REQUIRES: the prompt is not empty.
+// `count` tokens that continue the prompt, each the one of the largest logit (the first of
+// several). Each token goes through the layers once, in a cache for each layer, and those of the
+// prompt together; the last one that is written need not go. REQUIRES: the prompt is not empty.
 std::vector<int> generate(Decoder& decoder, const std::vector<int>& prompt, int count);
 
 // How the next token is chosen.
@@ -86,11 +86,12 @@ struct Sampling {
 };
 // Task 8.3, in two parts.
 // The probability of each token. First they are softmax(logits / temperature). Then the top_k
-// likeliest stay, divided by their sum. Of these the likeliest stay, one after the other until their
-// sum is at least top_p, and at least one; they are divided by their sum. All others get 0. Of equal
-// logits the one of the smaller number is the likelier. With temperature 0 the likeliest gets 1.
-// Errors: std::invalid_argument where temperature or top_k is below 0, or top_p is not in 0 ... 1.
-// REQUIRES: at least one logit is finite; others may be -infinity, which is a probability of 0.
+// likeliest stay, divided by their sum. Of these the likeliest stay, one after the other until
+// their sum is at least top_p, and at least one; they are divided by their sum. All others get 0.
+// Of equal logits the one of the smaller number is the likelier. With temperature 0 the likeliest
+// gets 1. Errors: std::invalid_argument where temperature or top_k is below 0, or top_p is not in 0
+// ... 1. REQUIRES: at least one logit is finite; others may be -infinity, which is a probability of
+// 0.
 std::vector<float> probabilities(const std::vector<float>& logits, const Sampling& sampling);
 // A token that is drawn by these probabilities: of all numbers that random.next() may give, each
 // token has a share that is its probability. Calls next() once, and never with temperature 0.

@@ -1,4 +1,5 @@
-// Runs task 8.1: with "count" it learns merges, with "tokens" it decodes, and else it encodes by a table that counts how often it is asked.
+// Runs task 8.1: with "count" it learns merges, with "tokens" it decodes, and else it encodes by a
+// table that counts how often it is asked.
 #include <unordered_map>
 
 #include "core/language.h"
@@ -9,14 +10,16 @@ namespace {
 std::vector<course::Merge> merges_in(const Message& in) {
   const std::vector<long> left = in.longs("left"), right = in.longs("right");
   std::vector<course::Merge> out;
-  for (size_t i = 0; i < left.size(); ++i) out.push_back({static_cast<int>(left[i]), static_cast<int>(right.at(i))});
+  for (size_t i = 0; i < left.size(); ++i)
+    out.push_back({static_cast<int>(left[i]), static_cast<int>(right.at(i))});
   return out;
 }
 
 class Table final : public course::MergeTable {
  public:
   explicit Table(const std::vector<course::Merge>& merges) {
-    for (size_t i = 0; i < merges.size(); ++i) tokens_.emplace(key(merges[i].left, merges[i].right), 256 + static_cast<int>(i));
+    for (size_t i = 0; i < merges.size(); ++i)
+      tokens_.emplace(key(merges[i].left, merges[i].right), 256 + static_cast<int>(i));
   }
   int find(int left, int right) const override {
     ++calls;
@@ -27,7 +30,8 @@ class Table final : public course::MergeTable {
 
  private:
   static unsigned long key(int left, int right) {
-    return static_cast<unsigned long>(static_cast<unsigned>(left)) << 32 | static_cast<unsigned>(right);
+    return static_cast<unsigned long>(static_cast<unsigned>(left)) << 32 |
+           static_cast<unsigned>(right);
   }
   std::unordered_map<unsigned long, int> tokens_;
 };
@@ -37,7 +41,8 @@ class Table final : public course::MergeTable {
 void run(const Message& in, Message& out) {
   if (in.has("count")) {
     std::vector<long> left, right;
-    for (const course::Merge& each : course::train_bpe(in.text("text"), static_cast<int>(in.number("count"))))
+    for (const course::Merge& each :
+         course::train_bpe(in.text("text"), static_cast<int>(in.number("count"))))
       left.push_back(each.left), right.push_back(each.right);
     out.longs("left", left);
     out.longs("right", right);

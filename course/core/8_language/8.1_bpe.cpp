@@ -1,4 +1,5 @@
-// Task 8.1: byte-pair encoding: merges are learned from a text, and turn texts into tokens and back.
+// Task 8.1: byte-pair encoding: merges are learned from a text, and turn texts into tokens and
+// back.
 #include <map>
 #include <queue>
 #include <stdexcept>
@@ -26,7 +27,8 @@ std::vector<Merge> train_bpe(const std::string& text, int count) {
     merges.push_back({best.first, best.second});
     size_t kept = 0;
     for (size_t i = 0; i < tokens.size(); ++i) {
-      const bool found = i + 1 < tokens.size() && tokens[i] == best.first && tokens[i + 1] == best.second;
+      const bool found =
+          i + 1 < tokens.size() && tokens[i] == best.first && tokens[i + 1] == best.second;
       tokens[kept++] = found ? token : tokens[i];
       i += found;
     }
@@ -61,7 +63,8 @@ std::vector<int> encode(const MergeTable& merges, const std::string& text) {
     const auto [token, i, left, right] = waiting.top();
     waiting.pop();
     const size_t next = behind[i];
-    if (tokens[i] != left || next == kNone || tokens[next] != right) continue;  // it has changed since
+    if (tokens[i] != left || next == kNone || tokens[next] != right)
+      continue;  // it has changed since
     tokens[i] = token;
     tokens[next] = -1;
     behind[i] = behind[next];

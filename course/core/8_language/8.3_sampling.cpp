@@ -10,11 +10,13 @@ namespace course {
 
 std::vector<float> probabilities(const std::vector<float>& logits, const Sampling& sampling) {
   // BEGIN SOLUTION 8.3
-  if (!(sampling.temperature >= 0) || sampling.top_k < 0 || !(sampling.top_p >= 0 && sampling.top_p <= 1))
+  if (!(sampling.temperature >= 0) || sampling.top_k < 0 ||
+      !(sampling.top_p >= 0 && sampling.top_p <= 1))
     throw std::invalid_argument("probabilities: there is no such temperature, top_k or top_p");
   std::vector<size_t> order(logits.size());  // the likeliest first
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return logits[a] > logits[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return logits[a] > logits[b]; });
   std::vector<float> out(logits.size());
   if (sampling.temperature == 0) {
     out[order[0]] = 1;

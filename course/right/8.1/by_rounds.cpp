@@ -1,4 +1,5 @@
-// Task 8.1, another way: pairs are sorted to count them, a merge takes all its places in one round, and decoding has a table of texts.
+// Task 8.1, another way: pairs are sorted to count them, a merge takes all its places in one round,
+// and decoding has a table of texts.
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -66,7 +67,7 @@ std::vector<int> encode(const MergeTable& merges, const std::string& text) {
       tokens[to] = joined ? token : tokens[i];
       found[to] = next;
       i += joined;
-      if (joined) found[to] = -2;                                  // asked below
+      if (joined) found[to] = -2;  // asked below
       if (joined && to > 0 && found[to - 1] >= 0) found[to - 1] = -2;
       ++to;
     }
@@ -79,7 +80,8 @@ std::vector<int> encode(const MergeTable& merges, const std::string& text) {
 std::string decode(const std::vector<Merge>& merges, const std::vector<int>& tokens) {
   std::vector<std::string> texts;
   for (int i = 0; i < 256; ++i) texts.emplace_back(1, static_cast<char>(i));
-  for (const auto& [left, right] : merges) texts.push_back(texts.at(static_cast<size_t>(left)) + texts.at(static_cast<size_t>(right)));
+  for (const auto& [left, right] : merges)
+    texts.push_back(texts.at(static_cast<size_t>(left)) + texts.at(static_cast<size_t>(right)));
   std::string out;
   for (const int each : tokens) out += texts.at(static_cast<size_t>(each));
   return out;

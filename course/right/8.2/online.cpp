@@ -1,4 +1,5 @@
-// Task 8.2, another way: one pass over the cache with a sum that is scaled anew at each larger score, and the prompt apart from what is written.
+// Task 8.2, another way: one pass over the cache with a sum that is scaled anew at each larger
+// score, and the prompt apart from what is written.
 #include <cmath>
 
 #include "core/language.h"
@@ -17,7 +18,8 @@ std::vector<float> attend(KvCache& cache, const Projected& rows, int heads, int 
       const float* const q = rows.q.data() + i * width + h * d;
       std::vector<double> sums(static_cast<size_t>(d));
       double largest = -INFINITY, total = 0;
-      for (size_t at = static_cast<size_t>(h * d); at < cache.k.size(); at += static_cast<size_t>(width)) {
+      for (size_t at = static_cast<size_t>(h * d); at < cache.k.size();
+           at += static_cast<size_t>(width)) {
         double score = 0;
         for (int e = 0; e < d; ++e) score += q[e] * cache.k[at + static_cast<size_t>(e)];
         score /= std::sqrt(d);
@@ -29,7 +31,8 @@ std::vector<float> attend(KvCache& cache, const Projected& rows, int heads, int 
         }
         const double weight = std::exp(score - largest);
         total += weight;
-        for (int e = 0; e < d; ++e) sums[static_cast<size_t>(e)] += weight * cache.v[at + static_cast<size_t>(e)];
+        for (int e = 0; e < d; ++e)
+          sums[static_cast<size_t>(e)] += weight * cache.v[at + static_cast<size_t>(e)];
       }
       for (const double each : sums) out.push_back(static_cast<float>(each / total));
     }
@@ -41,7 +44,8 @@ namespace {
 
 class Writer {
  public:
-  explicit Writer(Decoder& decoder) : decoder_(decoder), caches_(static_cast<size_t>(decoder.layers())) {}
+  explicit Writer(Decoder& decoder)
+      : decoder_(decoder), caches_(static_cast<size_t>(decoder.layers())) {}
 
   int read(const std::vector<int>& tokens) {
     auto x = decoder_.embed(tokens, length_);

@@ -1,4 +1,5 @@
-// Task 8.3, another way: all in float, with std::nth_element for k, a sort of what is left, and draws in the order of likelihood.
+// Task 8.3, another way: all in float, with std::nth_element for k, a sort of what is left, and
+// draws in the order of likelihood.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -10,10 +11,12 @@ namespace course {
 
 namespace {
 
-using Likely = std::pair<float, int>;  // minus the logit, and the token: the smallest is the likeliest
+using Likely =
+    std::pair<float, int>;  // minus the logit, and the token: the smallest is the likeliest
 
 std::vector<std::pair<int, float>> kept(const std::vector<float>& logits, const Sampling& how) {
-  if (std::isnan(how.temperature) || how.temperature < 0.0f || how.top_k < 0 || std::isnan(how.top_p) || how.top_p < 0 || how.top_p > 1)
+  if (std::isnan(how.temperature) || how.temperature < 0.0f || how.top_k < 0 ||
+      std::isnan(how.top_p) || how.top_p < 0 || how.top_p > 1)
     throw std::invalid_argument("no such sampling");
   std::vector<Likely> all;
   for (const float each : logits) all.emplace_back(-each, static_cast<int>(all.size()));
@@ -49,7 +52,8 @@ std::vector<std::pair<int, float>> kept(const std::vector<float>& logits, const 
 
 std::vector<float> probabilities(const std::vector<float>& logits, const Sampling& sampling) {
   std::vector<float> out(logits.size(), 0.0f);
-  for (const auto& [token, chance] : kept(logits, sampling)) out[static_cast<size_t>(token)] = chance;
+  for (const auto& [token, chance] : kept(logits, sampling))
+    out[static_cast<size_t>(token)] = chance;
   return out;
 }
 
