@@ -1,5 +1,5 @@
-// Module 8: what stands around a transformer that writes text, for extra points: its tokens, what
-// it remembers of the text so far, and the choice of the next token. All of it runs on the CPU.
+// Module 8: what makes a language model of a transformer, for extra points: its tokens, what it
+// remembers of the text so far, the choice of the next token, and the kernels of newer models.
 #pragma once
 
 #include <string>
@@ -98,3 +98,34 @@ std::vector<float> probabilities(const std::vector<float>& logits, const Samplin
 int sample(const std::vector<float>& logits, const Sampling& sampling, Random& random);
 
 }  // namespace course
+
+namespace course::gpu {
+
+// Task 8.4, in four parts, each in one launch. Pointers are to the memory of a device, matrices are
+// row-major.
+// For each row r of x (rows, d): out[r, e] = x[r, e] / sqrt(the mean of the row's squares, plus
+// kEpsilon) * weight[e]. out may be x.
+void rms_norm(float* out, const float* x, const float* weight, long rows, int d);
+
+// Turns pairs of numbers of x (rows, heads * d), in place. Row r stands at place p = first + r of
+// its text. In each head the numbers e and e + d / 2, for 0 <= e < d / 2, are turned by the angle
+// a = p / kBase^(2 e / d):
+//   x[e], x[e + d / 2] = x[e] cos a - x[e + d / 2] sin a, x[e] sin a + x[e + d / 2] cos a
+// REQUIRES: d is even.
+constexpr float kBase = 10000;
+void rope(float* x, long rows, int heads, int d, long first);
+
+// For x (rows, 2 * columns): out[r, c] = silu(x[r, c]) * x[r, columns + c], where silu(u) = u / (1
+// + exp(-u)). out is (rows, columns).
+void swiglu(float* out, const float* x, long rows, long columns);
+
+// Attention of one token, whose queries are q (heads, d), over a text whose keys and values are k
+// and v (n, groups * d): head h of q uses columns g * d ... g * d + d - 1 of k and v, where g = h /
+// (heads / groups). out[h] = the sum of softmax(q[h] k[j] / sqrt(d))[j] v[j] over all rows j. Each
+// number of k and v is loaded once for all heads that use it.
+// REQUIRES: groups divides heads, heads / groups <= kMostShared, d <= kLargestWidth, n > 0.
+constexpr int kMostShared = 8, kLargestWidth = 64;
+void grouped_attention(float* out, const float* q, const float* k, const float* v, int heads,
+                       int groups, int n, int d);
+
+}  // namespace course::gpu

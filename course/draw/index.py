@@ -24,7 +24,7 @@ row(10 + TOP, 94)
 row(130 + TOP, 112)
 row(268 + TOP, 130)
 row(424 + TOP, 76)
-module(20, 20, 680, 56, "8  A language model", ["Byte-pair encoding, a cache of keys and values, sampling."], PURPLE)
+module(20, 20, 680, 56, "8  A language model", ["Byte-pair encoding, a cache of keys and values, sampling, the parts of newer transformers."], PURPLE)
 module(20, 20 + TOP, 325, 74, "5  Several GPUs", ["Parts of the batch, gradients in a ring,", "sent while others are still computed."], PURPLE)
 module(375, 20 + TOP, 325, 74, "7  A transformer", ["Embeddings, layer norm, attention, GELU,", "AdamW, and a model that writes text."], PURPLE)
 module(20, 140 + TOP, 325, 92, "4  Training", ["A layer, a loss, an optimizer, and the loop:", "forward, backward, step.",
