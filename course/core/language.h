@@ -2,6 +2,7 @@
 // remembers of the text so far, the choice of the next token, and the kernels of newer models.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -127,5 +128,18 @@ void swiglu(float* out, const float* x, long rows, long columns);
 constexpr int kMostShared = 8, kLargestWidth = 64;
 void grouped_attention(float* out, const float* q, const float* k, const float* v, int heads,
                        int groups, int n, int d);
+
+// Task 8.5, in two parts, each in one launch. A matrix w (rows, columns) becomes a byte for each
+// number, and a scale for each group of kGroup numbers that follow one another in a row:
+// w[r, c] is about q[r, c] * scales[r, c / kGroup]. scales is (rows, columns / kGroup).
+// REQUIRES: kGroup divides columns.
+constexpr int kGroup = 32;
+// The scale is the group's largest |w| / 127, and q is w / scale, rounded to the nearest whole
+// number. Where all numbers of a group are 0, so are its scale and all its q. Loads each number
+// once.
+void quantize(std::int8_t* q, float* scales, const float* w, long rows, long columns);
+// y[r] = the sum of q[r, c] * scales[r, c / kGroup] * x[c] over c, for x of `columns` numbers.
+void matvec_int8(float* y, const std::int8_t* q, const float* scales, const float* x, long rows,
+                 long columns);
 
 }  // namespace course::gpu

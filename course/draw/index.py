@@ -1,7 +1,7 @@
 """Draws how the modules fit together: each stands on those below it."""
 from svg import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, Canvas
 
-TOP = 92  # where the second row begins
+TOP = 110  # where the second row begins
 picture = Canvas(720, 570 + TOP)
 
 
@@ -19,12 +19,12 @@ def module(x, y, width, height, title, lines, fill):
         picture.text(x + 14, y + 47 + 18 * i, line, 13)
 
 
-row(10, 76)
+row(10, 94)
 row(10 + TOP, 94)
 row(130 + TOP, 112)
 row(268 + TOP, 130)
 row(424 + TOP, 76)
-module(20, 20, 680, 56, "8  A language model", ["Byte-pair encoding, a cache of keys and values, sampling, the parts of newer transformers."], PURPLE)
+module(20, 20, 680, 74, "8  A language model", ["Byte-pair encoding, a cache of keys and values, sampling,", "the parts of newer transformers, weights of one byte."], PURPLE)
 module(20, 20 + TOP, 325, 74, "5  Several GPUs", ["Parts of the batch, gradients in a ring,", "sent while others are still computed."], PURPLE)
 module(375, 20 + TOP, 325, 74, "7  A transformer", ["Embeddings, layer norm, attention, GELU,", "AdamW, and a model that writes text."], PURPLE)
 module(20, 140 + TOP, 325, 92, "4  Training", ["A layer, a loss, an optimizer, and the loop:", "forward, backward, step.",

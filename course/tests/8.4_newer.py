@@ -86,6 +86,9 @@ def _(t):
     t.close(attention(t, [2.0, 0.0, 0.0, 0.0], [three, 0.0, 0.0, 0.0] + [0.0] * 4, [8.0, 0.0, 1.0, 2.0, 4.0, 4.0, 1.0, -2.0], 1, 1, 2)["out"], [7.0, 1.0, 1.0, 1.0], "out with d = 4")
     for high in (300.0, -300.0):
         t.close(attention(t, [high], [1.0, 1.0, 2.0 if high < 0 else 0.0], [4.0, 8.0, 100.0], 1, 1, 3)["out"], [6.0], f"out with scores of {high:g}")
+    for best in (0, 2, 32):
+        k, v = [1.0 if j == best else 0.0 for j in range(40)], [5.0 if j == best else 9.0 for j in range(40)]
+        t.close(attention(t, [300.0], k, v, 1, 1, 40)["out"], [5.0], f"out, where key {best} fits best by far")
     for heads, groups, n, d in [(6, 2, 70, 3), (8, 1, 33, 64), (4, 4, 100, 5)]:
         v = [float(j % 7 + g) for j in range(n) for g in range(groups) for _ in range(d)]
         found = attention(t, t.floats(heads * d), [0.5] * (n * groups * d), v, heads, groups, n)["out"]
