@@ -29,9 +29,9 @@ def table():
     lines = ["| task | you write | tests | points |", "|---|---|---:|---:|"]
     for number, title in enumerate(MODULES):
         of_module = [task for task in tasks if task.module == number]
-        extra = " extra" if any(task.extra for task in of_module) else ""
-        lines.append(f"| **{number} {title}** | | **{sum(len(task.tests) for task in of_module)}** "
-                     f"| **{sum(task.points for task in of_module)}**{extra} |")
+        usual, extra = (sum(task.points for task in of_module if task.extra is kind) for kind in (False, True))
+        points = [f"**{usual}**"] * (usual > 0) + [f"**{extra}** extra"] * (extra > 0)
+        lines.append(f"| **{number} {title}** | | **{sum(len(task.tests) for task in of_module)}** | {' and '.join(points)} |")
         for task in of_module:
             text = os.path.splitext(os.path.basename(task.file))[0] + ".md"
             writes = ", ".join(f"`{re.sub('^course::((cpu|gpu)::)?', '', each)}`" for each in task.exports)
