@@ -1,0 +1,47 @@
+"""The programs of the pages about Python, and those of docstrings, run and print what stands below them."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import pathlib
+import pkgutil
+import re
+
+import pytest
+
+import gradus
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"(<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+
+
+def blocks():
+    for page in ("README.md", "docs/python.md"):
+        for i, found in enumerate(BLOCK.finditer((ROOT / page).read_text())):
+            yield pytest.param(*found.groups()[1:], id=f"{page}-{i}")
+
+
+@pytest.mark.parametrize("needs, code, printed", list(blocks()))
+def test_program_of_a_page(needs, code, printed):
+    if needs == "cuda" and not gradus.cuda.is_available():
+        pytest.skip("no GPU, and no simulated one")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "page", "exec"), {"__name__": "__main__"})
+    if printed is not None:
+        assert out.getvalue() == printed
+
+
+def modules():
+    yield "gradus"
+    for each in pkgutil.walk_packages(gradus.__path__, "gradus."):
+        if not each.name.rpartition(".")[2].startswith("_"):
+            yield each.name
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_examples_of_docstrings(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
