@@ -5,18 +5,37 @@ pi, e = 3.141592653589793, 2.718281828459045
 
 from . import _gradus
 from ._gradus import *  # noqa: F403
-from ._gradus import Tensor, __version__
+from ._gradus import Error, Tensor, __version__
 
 from . import _tensor
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ._print import set_printoptions
-from . import amp, autograd, cuda, fft, func, linalg, nn, optim, utils
+from . import amp, autograd, cuda, distributed, fft, func, linalg, metrics, nn, optim, profiler, sim, utils, watch
+from ._fuse import fuse, vectorize
 from .amp import autocast
 from .serialization import load, save
 
 
+def cmake_prefix_path():
+    """The folder that CMAKE_PREFIX_PATH names so that find_package(gradus) finds the library of this package.
+
+    Errors: Error where the package was built against a library that was installed elsewhere.
+    """
+    import pathlib
+
+    folder = pathlib.Path(__file__).resolve().parent
+    if not (folder / "lib/cmake/gradus/gradus-config.cmake").exists():
+        raise Error("cmake_prefix_path: this package holds no CMake package, for it was built against a "
+                    "library elsewhere; use the folder where that was installed")
+    return str(folder)
+
+
 def __getattr__(name):
-    """Rows whose names begin with an underscore."""
+    """Rows whose names begin with an underscore; gradus.numpy and gradus.cupy, which are made at their first use."""
+    if name in ("numpy", "cupy"):
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
     if name.startswith("_") and hasattr(_gradus, name):
         return getattr(_gradus, name)
     raise AttributeError(f"module 'gradus' has no attribute {name!r}")

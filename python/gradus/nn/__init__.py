@@ -6,4 +6,5 @@ from .._gradus._nn import Module
 from . import _module
 from .parameter import Parameter
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from . import functional, init, utils
+from . import functional, init, parallel, utils
+from .parallel import DataParallel
