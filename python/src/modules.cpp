@@ -98,6 +98,14 @@ namespace {
 struct PythonModule : nn::Module {
   NB_TRAMPOLINE(nn::Module, 1);
   void train(bool on) override { NB_OVERRIDE(train, on); }
+  std::shared_ptr<nn::Module> clone(const std::optional<Device>& device) const override {
+    const Acquired python;
+    const nb::object self = nb::find(static_cast<const nn::Module*>(this));
+    const nb::object copy = nb::module_::import_("copy").attr("deepcopy")(self);
+    auto out = nb::cast<std::shared_ptr<nn::Module>>(copy);
+    if (device) out->to(*device);
+    return out;
+  }
 };
 
 // What a Module keeps to itself and to classes that derive from it.

@@ -7,4 +7,5 @@ from . import _module
 from .parameter import Parameter as Parameter
 from .containers import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
 from .containers import ParameterDict as ParameterDict, ParameterList as ParameterList
-from . import functional as functional, init as init, utils as utils
+from . import functional as functional, init as init, parallel as parallel, utils as utils
+from .parallel import DataParallel as DataParallel
