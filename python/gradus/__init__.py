@@ -8,7 +8,7 @@ from ._gradus import *  # noqa: F403
 from ._gradus import Error as Error, Tensor as Tensor, __version__ as __version__
 
 # "as" tells type checkers that a name is one of this module.
-from . import _tensor
+from . import _html, _tensor
 from ._modes import enable_grad as enable_grad, inference_mode as inference_mode
 from ._modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
 from ._print import set_printoptions as set_printoptions

@@ -76,7 +76,15 @@ class _GradMode(_Mode):
 
 
 class no_grad(_GradMode):
-    """Operations are not recorded in the `with` block or the decorated function."""
+    """Operations are not recorded in the `with` block or the decorated function.
+
+    >>> import gradus
+    >>> x = gradus.ones(2, requires_grad=True)
+    >>> with gradus.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     _mode = False
 

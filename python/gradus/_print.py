@@ -14,7 +14,14 @@ _options: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "
 def set_printoptions(precision: int | None = None, threshold: float | None = None,
                      edgeitems: int | None = None, linewidth: int | None = None,
                      profile: str | None = None, sci_mode: bool | None = None) -> None:
-    """Sets how tensors are printed, with PyTorch's options and profiles (default, short, full)."""
+    """Sets how tensors are printed, with PyTorch's options and profiles (default, short, full).
+
+    >>> import gradus
+    >>> gradus.set_printoptions(precision=2)
+    >>> gradus.tensor([1 / 3])
+    tensor([0.33])
+    >>> gradus.set_printoptions(profile="default")
+    """
     if profile is not None:
         profiles: dict[str, dict[str, Any]] = {
             "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),

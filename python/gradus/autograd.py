@@ -20,6 +20,21 @@ class Function:
 
     A class derives from it and has two static methods: forward(ctx, *args), and
     backward(ctx, *grad_outputs), which returns a gradient, or None, for each argument of forward.
+
+    >>> import gradus
+    >>> class Cube(gradus.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x ** 3
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         x, = ctx.saved_tensors
+    ...         return grad * 3 * x ** 2
+    >>> x = gradus.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
     """
 
     @staticmethod
@@ -45,7 +60,13 @@ def backward(tensors: _Tensors, grad_tensors: _MaybeTensors = None, retain_graph
 def grad(outputs: _Tensors, inputs: _Tensors, grad_outputs: _MaybeTensors = None,
          retain_graph: bool | None = None, create_graph: bool = False,
          allow_unused: bool = False) -> tuple[Tensor, ...]:
-    """The gradients of the sum of the outputs with respect to the inputs, as a tuple."""
+    """The gradients of the sum of the outputs with respect to the inputs, as a tuple.
+
+    >>> import gradus
+    >>> x = gradus.tensor([1.0, 2.0], requires_grad=True)
+    >>> gradus.autograd.grad((x ** 2).sum(), x)
+    (tensor([2., 4.]),)
+    """
     return _gradus._grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)
 
 
@@ -55,7 +76,13 @@ class functional:
     @staticmethod
     def jacobian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False,
                  strict: bool = False) -> Any:
-        """The derivatives of each element of func(*inputs) with respect to each of the inputs."""
+        """The derivatives of each element of func(*inputs) with respect to each of the inputs.
+
+        >>> import gradus
+        >>> gradus.autograd.functional.jacobian(lambda x: x ** 2, gradus.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
+        """
         return _gradus._jacobian(func, inputs, create_graph, strict)
 
     @staticmethod

@@ -17,7 +17,13 @@ _Dims = Union[int, tuple[Union[int, None], ...], None]
 
 def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
          randomness: str = "error") -> _Function:
-    """func for each sample at once: dimension in_dims of each argument counts the samples."""
+    """func for each sample at once: dimension in_dims of each argument counts the samples.
+
+    >>> import gradus
+    >>> x, y = gradus.ones(3, 2), gradus.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> gradus.func.vmap(gradus.dot)(x, y)
+    tensor([ 3.,  7., 11.])
+    """
 
     def mapped(*args: Any) -> Any:
         return _gradus._vmap(func, args, in_dims, out_dims, randomness)
@@ -51,7 +57,12 @@ def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False)
 
 
 def grad(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
-    """A function that returns the gradient of func, whose value is one number."""
+    """A function that returns the gradient of func, whose value is one number.
+
+    >>> import gradus
+    >>> gradus.func.grad(lambda x: (x ** 2).sum())(gradus.tensor([1.0, 2.0]))
+    tensor([2., 4.])
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     def computed(*args: Any) -> Any:
@@ -62,7 +73,13 @@ def grad(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Funct
 
 
 def jacrev(func: _Function, argnums: int = 0) -> _Function:
-    """A function that returns the Jacobian of func with respect to one argument."""
+    """A function that returns the Jacobian of func with respect to one argument.
+
+    >>> import gradus
+    >>> gradus.func.jacrev(lambda x: x ** 2)(gradus.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
 
     def computed(*args: Any) -> Any:
         def of_one(x: Any) -> Any:

@@ -41,6 +41,14 @@ def save(obj: Any, f: _Path) -> None:
 
 
 def load(f: _Path, map_location: _gradus.device | str | None = None) -> Any:
-    """The tensors of a safetensors file by name; one tensor that was saved alone is returned itself."""
+    """The tensors of a safetensors file by name; one tensor that was saved alone is returned itself.
+
+    >>> import gradus, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "layer.safetensors")
+    ...     gradus.save(gradus.nn.Linear(2, 1), path)
+    ...     sorted(gradus.load(path))
+    ['bias', 'weight']
+    """
     out = _gradus.load_file(f, device=map_location)
     return out["0"] if list(out) == ["0"] else out

@@ -9,8 +9,11 @@ whose names are made at import get a stub, too; those of all others stand in the
 """
 import ast
 import builtins
+import copy
 import importlib
+import inspect
 import pathlib
+import re
 import sys
 
 from nanobind.stubgen import StubGen
@@ -18,6 +21,7 @@ from nanobind.stubgen import StubGen
 HERE = pathlib.Path(__file__).resolve().parent
 HEADER = """import builtins
 import collections.abc
+import enum
 import types
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
@@ -43,6 +47,12 @@ class Types(ast.NodeTransformer):
             return ast.Attribute(ast.Name("builtins"), node.id)
         return node
 
+    def visit_Constant(self, node):
+        return self.visit(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else node
+
+    def visit_Subscript(self, node):  # the texts of Literal are no types
+        return node if ast.unparse(node.value) == "Literal" else self.generic_visit(node)
+
     def visit_Attribute(self, node):
         if ast.unparse(node.value) in ("gradus", "gradus._gradus"):
             return ast.Attribute(ast.Name("_C"), node.attr)
@@ -52,8 +62,8 @@ class Types(ast.NodeTransformer):
 class Signatures(ast.NodeTransformer):
     """Every annotation by Types; *numbers are integers; a tensor is None only where that may be."""
 
-    def __init__(self, classes):
-        self.types = Types(classes)
+    def __init__(self, classes, enumerations=()):
+        self.types, self.enumerations = Types(classes), enumerations
 
     def annotation(self, node):
         return node and self.types.visit(node)
@@ -66,6 +76,11 @@ class Signatures(ast.NodeTransformer):
             if arg.annotation and ast.unparse(arg.annotation) in ("Tensor | None", "gradus._gradus.Tensor | None") \
                     and arg.arg not in MAYBE_NONE:
                 arg.annotation = arg.annotation.left
+        # nanobind writes the default of an enumeration as its number.
+        for defaults, args in ((a.defaults, places[len(places) - len(a.defaults):]), (a.kw_defaults, a.kwonlyargs)):
+            for i, arg in enumerate(args):
+                if arg.annotation and ast.unparse(arg.annotation) in self.enumerations:
+                    defaults[i] = ast.Constant(...)
         if a.vararg and not a.vararg.annotation:
             a.vararg.annotation = ast.Name("int")
         for arg in [*places, *a.kwonlyargs, a.vararg, a.kwarg]:
@@ -139,7 +154,10 @@ def extension_stub(path, classes):
     said = said_of(name)
     imports = [node for node in said if isinstance(node, (ast.Import, ast.ImportFrom))]
     tree.body = merge(body, [node for node in said if node not in imports])
-    Signatures(classes - {name_of(node) for node in tree.body} if name != "_gradus" else classes).visit(tree)
+    own = {name_of(node) for node in tree.body}
+    enumerations = {node.name for node in tree.body if isinstance(node, ast.ClassDef) and "enum." in "".join(
+        map(ast.unparse, node.bases))}
+    Signatures(classes if name == "_gradus" else classes - own, enumerations).visit(tree)
     text = "".join(ast.unparse(node) + "\n" for node in doc) + HEADER
     text += "".join(ast.unparse(node) + "\n" for node in imports)
     path.write_text(text + "\n" + ast.unparse(ast.fix_missing_locations(tree)) + "\n")
@@ -155,21 +173,67 @@ def homes(extension):
     return out
 
 
-def python_stub(source, module, known):
-    """The stub of a Python module that takes names from the extension at import: these, and its own definitions."""
+class NumpyNames(ast.NodeTransformer):
+    """A row's signature as gradus.numpy has it: NumPy's keywords, and whatever becomes an array for a tensor."""
+
+    def visit_arg(self, node):
+        kind = ast.unparse(node.annotation) if node.annotation else ""
+        if kind.startswith("_C.Tensor") or "_Index" in kind or "PathLike" in kind:
+            node.annotation = ast.Name("Any")
+        for numpy, ours in _numpy_keywords().items():
+            if node.arg in (ours, f"{ours}s"):
+                node.arg = numpy
+        return node
+
+
+def _numpy_keywords():
+    keywords = importlib.import_module("gradus._numpy")._KEYWORDS
+    return {name: ours for name, ours in keywords.items() if name != "axes"}
+
+
+def definition(name, value, known, rows, classes):
+    """The lines of a stub that say what a public name of a module is."""
+    if value is None:
+        yield f"{name}: None"
+    elif id(value) in known and isinstance(value, type):
+        yield "{} = {}.{}".format(name, *known[id(value)])
+    elif id(value) in known:
+        yield "from {} import {} as {}".format(*known[id(value)], name)
+    elif id(getattr(value, "__wrapped__", None)) in known:
+        for row in rows[known[id(value.__wrapped__)][1]]:
+            row = NumpyNames().visit(copy.deepcopy(row))
+            row.name = name
+            yield ast.unparse(row)
+    elif inspect.ismethod(value):
+        # A default that is no literal is "...", as stubs have it.
+        signature = re.sub(r"<class '\w+'>|gradus\.\w+", "...", str(inspect.signature(value)))
+        tree = ast.parse(f"def {name}{signature}:\n    {value.__doc__!r}")
+        yield ast.unparse(ast.fix_missing_locations(Signatures(classes).visit(tree)))
+    elif type(value).__module__ == "gradus._gradus" or isinstance(value, float):
+        yield f"{name}: {'_C.' * (not isinstance(value, float))}{type(value).__name__}"
+
+
+def python_stub(source, module, known, rows, classes):
+    """The stub of a Python module that is filled at import: these names, and its own definitions."""
     tree = ast.parse(source.read_text())
-    lines = [ast.unparse(tree.body[0])]
-    lines += [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    lines = [ast.unparse(tree.body[0]), HEADER]
+    imported = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            for alias in node.names:
+                imported[alias.asname or alias.name] = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+    lines += [text for name, text in imported.items() if name == "_gradus"]
     own = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != "_"]
     names = {node.name for node in own}
     for name, value in sorted(vars(module).items()):
-        if name not in names and not name.startswith("_") and id(value) in known:
-            lines.append("from {} import {} as {}".format(*known[id(value)], name))
-    if hasattr(module, "__all__"):
-        lines.append(f"__all__ = {sorted(module.__all__)!r}")
+        if name not in names and not name.startswith("_"):
+            made = list(definition(name, value, known, rows, classes))
+            lines += made or filter(None, [imported.get(name)])
     for node in own:
         node.body = node.body[:1] if ast.get_docstring(node) else [ast.Expr(ast.Constant(...))]
         lines.append(ast.unparse(node))
+    if hasattr(module, "__all__"):
+        lines.append(f"__all__ = {sorted(module.__all__)!r}")
     return "\n".join(lines) + "\n"
 
 
@@ -185,12 +249,15 @@ def main(package):
     classes = {name for name, value in vars(extension).items() if isinstance(value, type)}
     for path in sorted(out.rglob("*.pyi")):
         extension_stub(path, classes)
-    known = homes(extension)
+    known, rows = homes(extension), {}
+    for node in ast.parse((out / "__init__.pyi").read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            rows.setdefault(node.name, []).append(node)
     for source in sorted(package.rglob("*.py")):
-        if "globals()[" not in source.read_text():
+        if "globals()" not in source.read_text():
             continue
         module = importlib.import_module(".".join(("gradus", *source.relative_to(package).with_suffix("").parts)))
-        source.with_suffix(".pyi").write_text(python_stub(source, module, known))
+        source.with_suffix(".pyi").write_text(python_stub(source, module, known, rows, classes))
 
 
 if __name__ == "__main__":

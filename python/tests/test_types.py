@@ -81,6 +81,7 @@ def test_pyright_accepts_the_examples(tmp_path):
 ALLOWED = {
     "is not a function": "functions of nanobind are objects of a type of their own; the next test reads them",
     "is inconsistent, metaclass differs": "classes of nanobind have a metaclass of their own",
+    "__nb_enum__ is not present in stub": "what nanobind keeps in an enumeration",
     "is a disjoint base at runtime": "the mark for it is younger than the type checkers that people have",
     '__init__ is inconsistent, stub does not have *args parameter "args"': "the class has no constructor; this one raises",
 }

@@ -15,7 +15,16 @@ _Tensors = Union[Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
 
 
 class Sequential(Module):
-    """Modules one after the other: each gets the result of the one before."""
+    """Modules one after the other: each gets the result of the one before.
+
+    >>> import gradus
+    >>> from gradus import nn
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    >>> model(gradus.ones(4, 2)).shape
+    (4, 1)
+    >>> len(model), model[1]
+    (3, ReLU(inplace=False))
+    """
 
     def __init__(self, *modules: Module | dict[str, Module]) -> None:
         super().__init__()
@@ -93,7 +102,13 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """Modules by name, without a forward() of its own."""
+    """Modules by name, without a forward() of its own.
+
+    >>> from gradus import nn
+    >>> heads = nn.ModuleDict({"class": nn.Linear(4, 10), "box": nn.Linear(4, 4)})
+    >>> [(name, head.out_features) for name, head in heads.items()]
+    [('class', 10), ('box', 4)]
+    """
 
     def __init__(self, modules: _Modules | None = None) -> None:
         super().__init__()

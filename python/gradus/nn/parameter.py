@@ -11,6 +11,15 @@ class Parameter(_gradus.Tensor):
     """A tensor over the memory of `data` that a module trains.
 
     Assigning it to an attribute of a module registers it there.
+
+    >>> import gradus
+    >>> from gradus import nn
+    >>> class Scale(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.Parameter(gradus.ones(1))
+    >>> [name for name, _ in Scale().named_parameters()]
+    ['factor']
     """
 
     def __new__(cls, data: _gradus.Tensor | None = None, requires_grad: bool = True) -> Any:

@@ -17,7 +17,14 @@ def _list(parameters: _Tensors) -> list[Tensor]:
 
 def clip_grad_norm_(parameters: _Tensors, max_norm: float, norm_type: float = 2.0,
                     error_if_nonfinite: bool = False) -> Tensor:
-    """Scales the gradients so that their norm together is at most max_norm, and returns the norm before."""
+    """Scales the gradients so that their norm together is at most max_norm, and returns the norm before.
+
+    >>> import gradus
+    >>> x = gradus.tensor([3.0, 4.0], requires_grad=True)
+    >>> (x ** 2 / 2).sum().backward()
+    >>> gradus.nn.utils.clip_grad_norm_(x, 1.0), x.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
     norm = _gradus._nn._clip_grad_norm_(_list(parameters), max_norm, norm_type, error_if_nonfinite)
     return _gradus.tensor(norm)
 

@@ -35,7 +35,14 @@ class IterableDataset(Dataset[_T]):
 
 
 class TensorDataset(Dataset["tuple[Tensor, ...]"]):
-    """Examples that are the slices of tensors along dimension 0."""
+    """Examples that are the slices of tensors along dimension 0.
+
+    >>> import gradus
+    >>> from gradus.utils.data import TensorDataset
+    >>> data = TensorDataset(gradus.arange(6).view(3, 2), gradus.tensor([0, 1, 0]))
+    >>> data[1], len(data)
+    ((tensor([2, 3]), tensor(1)), 3)
+    """
 
     def __init__(self, *tensors: Tensor) -> None:
         if len({len(tensor) for tensor in tensors}) > 1:
@@ -84,7 +91,12 @@ class Subset(Dataset[_T]):
 
 def random_split(dataset: Any, lengths: Sequence[float],
                  generator: _gradus.Generator | None = None) -> list[Subset[Any]]:
-    """Parts of a dataset in random order; lengths are numbers of examples, or shares that sum to 1."""
+    """Parts of a dataset in random order; lengths are numbers of examples, or shares that sum to 1.
+
+    >>> from gradus.utils.data import random_split
+    >>> [len(part) for part in random_split(range(10), [0.8, 0.2])]
+    [8, 2]
+    """
     total = len(dataset)
     if abs(sum(lengths) - 1) < 1e-6 and any(0 < length < 1 for length in lengths):
         sizes = [int(total * length) for length in lengths]
@@ -239,6 +251,11 @@ class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
     num_workers: processes that make the batches; 0: the calling thread makes them.
+
+    >>> import gradus
+    >>> from gradus.utils.data import DataLoader, TensorDataset
+    >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(gradus.arange(5)), batch_size=2)]
+    [[0, 1], [2, 3], [4]]
     """
 
     def __init__(self, dataset: Dataset[_T], batch_size: int | None = 1, shuffle: bool | None = None,
