@@ -10,6 +10,7 @@ import ast
 import contextlib
 import io
 import json
+import linecache
 import subprocess
 import sys
 
@@ -33,12 +34,14 @@ class Recorder:
     def run(self, source, number):
         self.shown = []
         lines = ["" if line[:1] in "%!" else line for line in source.split("\n")]
-        tree = ast.parse("\n".join(lines))
+        text, name = "\n".join(lines), f"<cell {number}>"
+        linecache.cache[name] = len(text), None, text.splitlines(True), name  # for functions that are asked for their text
+        tree = ast.parse(text)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(tree, f"cell {number}", "exec"), self.names)
-            value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), self.names) if last else None
+            exec(compile(tree, name, "exec"), self.names)
+            value = eval(compile(ast.Expression(last.value), name, "eval"), self.names) if last else None
         if value is not None:
             self.display(value, kind="execute_result")
             self.shown[-1]["execution_count"] = number
