@@ -1,5 +1,7 @@
 """What C++ does not say of gradus._gradus._cuda: devices and streams that may be left out, arguments of kernels."""
 
+from os import PathLike
+
 _Device = device | str | int | None
 
 class Stream:
@@ -18,3 +20,18 @@ class RawKernel:
     ) -> None: ...
 
 def get_device_capability(device: _Device = None) -> tuple[int, int]: ...
+
+class RawModule:
+    def __init__(
+        self, *, code: str | None = None, path: str | PathLike[str] | None = None, options: Sequence[str] = (),
+        name_expressions: Sequence[str] | None = None
+    ) -> None: ...
+
+class ElementwiseKernel:
+    def __call__(self, *args: Tensor | complex, size: int | None = None) -> Any: ...
+
+class ReductionKernel:
+    def __call__(
+        self, *args: Tensor | complex, out: Tensor | None = None, axis: int | Sequence[int] | None = None,
+        keepdims: bool = False
+    ) -> Tensor: ...
