@@ -36,4 +36,11 @@ void attention(float* out, const float* q, const float* k, const float* v, int n
 // multiple of 16 bytes.
 void matmul(float* c, const float* a, const float* b, int m, int n, int k);
 
+// Task 6.5. The gradients of task 6.3, from dout, and from what forward had and left: lse[i] is the log of
+// the sum of exp(score[i, j]) over the rows j that row i sees. All but lse are (n, d). scratch has room for
+// n numbers and holds nothing. Weights are computed anew, by tiles: no more is stored than dq, dk, dv and
+// scratch. In at most three launches, without atomics. REQUIRES: d <= kLargestHead.
+void attention_backward(float* dq, float* dk, float* dv, float* scratch, const float* dout, const float* out,
+                        const float* lse, const float* q, const float* k, const float* v, int n, int d, bool causal);
+
 }  // namespace course::gpu
