@@ -7,6 +7,7 @@
 
 #include "gradus/cuda/sim/check/races.h"
 #include "gradus/cuda/sim/check/seen.h"
+#include "gradus/cuda/sim/check/unordered.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/variables.h"
@@ -23,6 +24,13 @@ void report(Worker& worker, const Seen& seen, Kind kind, const std::string& mess
     for (auto& other : others) out.sides.push_back(std::move(other));
     return out;
   });
+}
+
+// Where the kernel was launched, if it was queued.
+std::vector<Sighting::Side> side_of_launch(Worker& worker) {
+  const Running* const work = worker.launch->work;
+  if (!work) return {};
+  return {{"this was " + queued_on(work->number), *queued_work(work->number).trace}};
 }
 
 // --- Where an address may lie
@@ -65,15 +73,22 @@ bool is_constant(Worker& worker, const Seen& seen) {
   // If the first byte is in use, the last one is not.
   const Range range = range_in_use(seen.address);
   const Neighbour found = describe_address(range.end ? range.end : seen.address);
-  std::vector<Sighting::Side> others;
+  std::vector<Sighting::Side> others = side_of_launch(worker);
+  const Running* const work = worker.launch->work;
+  const bool unordered = found.freed && work && found.allocation.given_back_by &&
+                         is_unordered(found.allocation.given_back_by, *work);
   if (found.freed) others.push_back({"given back", found.allocation.given_back});
   if (!found.allocation.taken.empty()) others.push_back({"allocated", found.allocation.taken});
-  report(
-      worker, seen, found.freed ? Kind::use_after_free : Kind::out_of_bounds,
-      "the address is " +
-          (range.end ? "only in part inside: it goes on " + found.text : found.text) +
-          (found.freed ? "; keep it until the kernel has ended" : "; guard the access by the size"),
-      std::move(others));
+  report(worker, seen,
+         unordered     ? Kind::order
+         : found.freed ? Kind::use_after_free
+                       : Kind::out_of_bounds,
+         "the address is " +
+             (range.end ? "only in part inside: it goes on " + found.text : found.text) +
+             (unordered ? ", and nothing orders this work before that; call record_stream before"
+              : found.freed ? "; keep it until the kernel has ended"
+                            : "; guard the access by the size"),
+         std::move(others));
   worker.stop_thread();
 }
 
@@ -153,7 +168,8 @@ bool any_written(const uint8_t* written, size_t size) {
          shared
              ? "nobody has written this shared memory yet: is a barrier missing between the write "
                "and this read, or does no thread write it?"
-             : "nobody has written this memory since it was allocated; fill it first");
+             : "nobody has written this memory since it was allocated; fill it first",
+         side_of_launch(worker));
 }
 
 [[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {
@@ -227,6 +243,8 @@ bool any_written(const uint8_t* written, size_t size) {
     refuse_alignment(*worker, seen, alignment);
   if (worker->copies.any() && worker->copies.meets(*worker, seen, shared)) [[unlikely]]
     return;
+  if (worker->launch->work && global) [[unlikely]]
+    check_order(*worker, seen, address);
   uint8_t* const written = global ? written_at(address) : shared->written_at(address, size);
   if (access != Access::write && !any_written(written, size)) [[unlikely]]
     report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);

@@ -44,6 +44,8 @@ const char* name_of(Kind kind) {
       return "unwritten memory";
     case Kind::race:
       return "race";
+    case Kind::order:
+      return "missing order";
     case Kind::under_way:
       return "still under way";
     case Kind::barrier:

@@ -23,6 +23,7 @@
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/memory.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
@@ -243,6 +244,7 @@ Worker* look_away() { return std::exchange(watching, nullptr); }
 void look_again(Worker* worker) { watching = worker; }
 
 Recording::Recording() {
+  drain();
   const std::lock_guard lock(recordings_mutex);
   if (recordings++ == 0) recorded().clear();
 }
@@ -251,6 +253,7 @@ Recording::~Recording() {
   --recordings;
 }
 std::vector<LaunchCounts> Recording::launches() const {
+  drain();
   const std::lock_guard lock(recordings_mutex);
   return recorded();
 }
@@ -295,6 +298,7 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
   launch.device = device;
   launch.checked = checks();
   launch.early = early;
+  launch.work = running;
   launch.blocks = uint64_t{grid.x} * grid.y * grid.z;
   Counter counter;
   if (counts()) launch.counter = &counter;
@@ -343,7 +347,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
     return keep_launch(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
                        current_zone(), early);
   };
-  if (const auto status = record_kernel(stream, keep)) return result(*status);
+  if (const auto status = record_kernel(stream, kernel, keep)) return result(*status);
+  if (queues_work()) {
+    enqueue(stream, {"", kernel}, [work = keep()] { return run_kernel(*work), cudaSuccess; });
+    return result(cudaSuccess);
+  }
   run_now(kernel, grid, block, args, shared_bytes, current_zone(), early);
   return result(cudaSuccess);
 }

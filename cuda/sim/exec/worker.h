@@ -27,6 +27,7 @@ namespace gradus::cuda::sim {
 inline constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 
 class Async;
+struct Running;
 
 // Multiplies for sim/tensor_core.h. `lanes`: the address of each lane's Fragments.
 void multiply_fragments(const uint64_t (&lanes)[kWarp]);
@@ -63,7 +64,8 @@ struct Launch {
   bool checked = true;
   bool early = false;  // may start before the kernel before it has ended
   Intervals* intervals = nullptr;
-  Counter* counter = nullptr;  // null: nobody counts
+  Counter* counter = nullptr;     // null: nobody counts
+  const Running* work = nullptr;  // null: it was not queued (queue.h)
   Order order;
   Sightings sightings;
   std::atomic<uint64_t> next_block{0};

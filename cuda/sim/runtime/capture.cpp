@@ -50,6 +50,12 @@ std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node) {
   if (const cudaError_t status = find_capture(stream, capture)) return status;
   if (!capture) return std::nullopt;
   const bool is_listed = node.is_listed;
+  if (queues_work()) {
+    node.queued.recorded_on = stream;
+    node.queued.trace = kept_trace();
+    node.queued.counts = is_listed;
+    for (const auto& seen : capture->streams[stream].seen) node.queued.after.push_back(seen);
+  }
   auto& nodes = capture->graph->nodes;
   nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(node)));
   if (is_listed) {
@@ -105,15 +111,16 @@ cudaError_t refuse_of_captured(cudaStream_t stream) {
   return refuse_in_capture();
 }
 
-std::optional<cudaError_t> record(cudaStream_t stream, std::function<cudaError_t()> work,
-                                  bool is_listed) {
+std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
+                                  std::function<cudaError_t()> work, bool is_listed) {
   if (nothing_captured()) return std::nullopt;
-  return add(stream, {nullptr, std::move(work), is_listed});
+  return add(stream, {nullptr, std::move(work), is_listed, {.title = title}});
 }
 std::optional<cudaError_t> record_kernel(
-    cudaStream_t stream, const std::function<std::shared_ptr<const KernelWork>()>& keep) {
-  if (nothing_captured() || !(stream && stream->capture)) return record(stream, {});
-  return add(stream, {keep(), {}});
+    cudaStream_t stream, const void* kernel,
+    const std::function<std::shared_ptr<const KernelWork>()>& keep) {
+  if (nothing_captured() || !(stream && stream->capture)) return record(stream, {}, {});
+  return add(stream, {keep(), {}, true, {.title = {"", kernel}}});
 }
 
 std::optional<cudaError_t> record_event(cudaStream_t stream, CapturedMark& mark) {
