@@ -29,6 +29,7 @@ enum class Kind {
   race,            // two threads, one address, one of them writes, and nothing orders them
   order,           // work on streams, or the host, use the same memory, and nothing orders them
   under_way,       // memory that an asynchronous copy still writes, or reads where it is written
+  layout,          // bytes in shared memory that one operation arranges otherwise than another reads
   barrier,         // a barrier that some thread of the block does not reach
   warp,            // a shuffle or vote whose lanes disagree about which lanes take part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds

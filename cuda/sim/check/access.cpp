@@ -8,6 +8,8 @@
 #include "gradus/cuda/sim/check/races.h"
 #include "gradus/cuda/sim/check/seen.h"
 #include "gradus/cuda/sim/check/unordered.h"
+#include "gradus/cuda/sim/exec/async.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/variables.h"
@@ -192,6 +194,54 @@ bool any_written(const uint8_t* written, size_t size) {
       "CUDA's cudaGridDependencySynchronize(), first");
 }
 
+[[gnu::cold]] void report_between_blocks(Worker& worker, Worker& other, const Seen& seen,
+                                         Record before, const char* verb) {
+  const uintptr_t other_pc = pc_of(before.place());
+  worker.launch->sightings.add(Kind::race, seen.pc, other_pc, [&] {
+    Sighting out{
+        Kind::race,
+        "two threads meet in shared memory of one block of a cluster; put a barrier of the "
+        "cluster between them (barrier.cluster)",
+        {}};
+    out.sides.push_back(side_of(worker, seen));
+    out.sides.push_back(other.side(verb, other.thread(other.thread_of(before)), {other_pc}));
+    return out;
+  });
+}
+
+// An access to shared memory of another block of the cluster. Returns whether it is one.
+[[gnu::cold]] bool check_other_block(Worker& worker, const Seen& seen) {
+  const Unwatched guard;
+  const Cluster::Found found = worker.cluster->find(seen.address);
+  if (found.rank < 0) return false;
+  if (!worker.launch->checked) return true;
+  const auto rank = static_cast<unsigned>(found.rank);
+  refuse_ended(rank, seen.access == Access::read ? "reads" : "writes", seen.pc);
+  Worker& other = worker.cluster->block(rank);
+  SharedMemory& shared = *other.shared_at(found.address);
+  range_of(worker, shared, {seen.access, found.address, seen.size, seen.pc, seen.is_volatile});
+  uint8_t* const written = shared.written_at(found.address, seen.size);
+  if (seen.access != Access::write && !any_written(written, seen.size))
+    report_unwritten(worker, seen, true);
+  std::memset(written, 1, seen.size);
+  const Record now = other.async().access_from_outside(worker.current->linear, seen.pc, 15);
+  const auto meet = [&](const std::atomic<uint64_t>& slot, const char* verb) {
+    const Record before(slot.load(std::memory_order_relaxed));
+    if (before.bits() == 0 || !worker.launch->intervals->is_current(before.interval())) return;
+    if (worker.cluster->came_before(before) || before.thread() == now.thread()) return;
+    report_between_blocks(worker, other, seen, before, verb);
+  };
+  for (uintptr_t at = found.address / 4 * 4; at < found.address + seen.size; at += 4) {
+    Cell& cell = *shared.cell_at(at);
+    meet(cell.write, "writes");
+    if (seen.access != Access::read)
+      for (const auto* slot : {&cell.read, &cell.other_read}) meet(*slot, "reads");
+    (seen.access == Access::read ? cell.read : cell.write)
+        .store(now.bits(), std::memory_order_relaxed);
+  }
+  return true;
+}
+
 // An access that is too wide for one instruction counts as several.
 [[gnu::cold]] void count(Worker& worker, const Seen& seen, bool shared) {
   const Unwatched guard;
@@ -223,6 +273,9 @@ bool any_written(const uint8_t* written, size_t size) {
   SharedMemory* shared = nullptr;
   if (!in_arena(address)) {
     shared = worker->shared_at(address);
+    if (!shared && worker->cluster &&
+        check_other_block(*worker, {access, address, size, pc, is_volatile})) [[unlikely]]
+      return;
     if (!shared) address = place_of_variable(address);
   }
   const bool global = in_arena(address);

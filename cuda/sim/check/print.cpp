@@ -48,6 +48,8 @@ const char* name_of(Kind kind) {
       return "missing order";
     case Kind::under_way:
       return "still under way";
+    case Kind::layout:
+      return "wrong layout";
     case Kind::barrier:
       return "barrier";
     case Kind::warp:

@@ -44,7 +44,8 @@ cudaError_t find_capture(cudaStream_t stream, Capture*& out) {
 }
 
 // Adds a node for record(). REQUIRES: captures go on.
-std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node) {
+std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node,
+                               const std::vector<cudaStream_t>& others = {}) {
   const std::lock_guard lock(captures_mutex);
   Capture* capture = nullptr;
   if (const cudaError_t status = find_capture(stream, capture)) return status;
@@ -54,7 +55,13 @@ std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node) {
     node.queued.recorded_on = stream;
     node.queued.trace = kept_trace();
     node.queued.counts = is_listed;
-    for (const auto& seen : capture->streams[stream].seen) node.queued.after.push_back(seen);
+    const auto come_after_stream = [&](cudaStream_t before) {
+      const auto found = capture->streams.find(before);
+      if (found == capture->streams.end()) return;
+      for (const auto& seen : found->second.seen) node.queued.after.push_back(seen);
+    };
+    come_after_stream(stream);
+    for (const cudaStream_t each : others) come_after_stream(each);
   }
   auto& nodes = capture->graph->nodes;
   nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(node)));
@@ -112,9 +119,10 @@ cudaError_t refuse_of_captured(cudaStream_t stream) {
 }
 
 std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
-                                  std::function<cudaError_t()> work, bool is_listed) {
+                                  std::function<cudaError_t()> work, bool is_listed,
+                                  const std::vector<cudaStream_t>& others) {
   if (nothing_captured()) return std::nullopt;
-  return add(stream, {nullptr, std::move(work), is_listed, {.title = title}});
+  return add(stream, {nullptr, std::move(work), is_listed, {.title = title}}, others);
 }
 std::optional<cudaError_t> record_kernel(
     cudaStream_t stream, const void* kernel,

@@ -249,7 +249,7 @@ bool may_use(uintptr_t address, size_t nbytes) {
 bool may_be_used_later(uintptr_t address, size_t nbytes) {
   if (!in_arena(address) || range_in_use(address).covers(address, nbytes)) return true;
   const Allocation it = allocation_around(address);
-  return it.marks_waiting > 0 && Range{it.begin, it.begin + it.reserved}.covers(address, nbytes);
+  return Range{it.begin, it.begin + it.reserved}.covers(address, nbytes);
 }
 }  // namespace
 
@@ -368,30 +368,35 @@ void mark_used(const MarkedMemory& it, size_t nbytes) {
   // What has been given back may still be used by work that is queued before that.
   bool waits = false;
   with_allocation(data, [&](const Allocation& found) { waits = found.marks_waiting > 0; });
-  if (waits && queues_work())
+  if (waits && queues_work() && !it.captured)
     queue_mark(data, "mark_used", it.stream, {}, use);
   else
     use();
 }
 void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
-  mark_used({data, stream, true, nullptr, 0}, nbytes);
+  mark_used({data, stream, stream != nullptr, nullptr, 0}, nbytes);
 }
 
 void mark_unused(const MarkedMemory& it) {
   void* const data = it.memory;
   if (!data || !checks()) return;
+  bool recorded = false;
   if (it.captured && it.stream)
-    record(
-        it.stream, {"mark_unused"},
-        [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, false);
+    recorded = record(it.stream, {"mark_unused"},
+                      [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, false,
+                      {it.others, it.others + it.count})
+                   .has_value();
   const auto give = [=, given = current_trace()] { give_back_now(data, given); };
-  if (!queues_work()) return give();
+  if (!queues_work() || recorded) return give();
+  if (it.captured) return;  // the graph that it is of may still run
   const int device = zone_of(reinterpret_cast<uintptr_t>(data));
   Past after;
   for (size_t i = 0; i < it.count; ++i) join(after, end_of(device, it.others[i]));
   queue_mark(data, "mark_unused", it.stream, after, give);
 }
-void mark_unused(void* data, cudaStream_t stream) { mark_unused({data, stream, true, nullptr, 0}); }
+void mark_unused(void* data, cudaStream_t stream) {
+  mark_unused({data, stream, stream != nullptr, nullptr, 0});
+}
 
 }  // namespace gradus::cuda::sim
 
@@ -517,7 +522,10 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind
   const auto on_device = [](const void* data) {
     return in_arena(place_of(data)) && !is_page_locked(data);
   };
-  if (!queues_work() || status != cudaSuccess || (on_device(to) && on_device(from))) return status;
+  if (!queues_work() || status != cudaSuccess) return status;
+  // The host waits for no copy within devices. Pageable memory has been read, and the bytes may be
+  // on their way (CUDA Runtime API, "API synchronization behavior").
+  if (on_device(to) && (on_device(from) || !is_page_locked(from))) return status;
   finish(end_of(current_zone(), nullptr));
   return result(pending_error());
 }

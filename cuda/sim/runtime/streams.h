@@ -57,8 +57,10 @@ cudaError_t refuse_in_capture();
 // The same for a wait or query of one stream.
 cudaError_t refuse_of_captured(cudaStream_t stream);
 // Where the stream is captured: records the work, and returns what the call is to return.
+// `others`: streams whose work by now it comes after, too.
 std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
-                                  std::function<cudaError_t()> work, bool is_listed = true);
+                                  std::function<cudaError_t()> work, bool is_listed = true,
+                                  const std::vector<cudaStream_t>& others = {});
 // Records the work, queues it, or does it.
 inline cudaError_t do_or_record(cudaStream_t stream, const Title& title,
                                 const std::function<cudaError_t()>& work) {

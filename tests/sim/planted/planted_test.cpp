@@ -33,6 +33,7 @@ const std::map<std::string, Kind> kKinds = {
     {"race", Kind::race},
     {"order", Kind::order},
     {"under_way", Kind::under_way},
+    {"layout", Kind::layout},
     {"barrier", Kind::barrier},
     {"warp", Kind::warp},
     {"arithmetic", Kind::arithmetic},
@@ -110,7 +111,7 @@ bool is_at_its_line(const Finding& finding, const std::string& bug) {
         });
       });
     });
-  if (finding.kind == Kind::race || finding.kind == Kind::under_way)
+  if (finding.kind == Kind::race || finding.kind == Kind::under_way || finding.kind == Kind::layout)
     return std::ranges::all_of(finding.sides, marked);
   if (finding.kind == Kind::launch)
     return finding.sides.size() == 1 &&

@@ -8,7 +8,7 @@ namespace gradus::cuda::sim {
 struct MarkedMemory {
   void* memory;
   cudaStream_t stream;         // in whose order the memory is used, given back and used again
-  bool captured;               // while the stream is captured, the work of the graph does so, too
+  bool captured;               // it is a graph's: what is captured on the stream does so, too
   const cudaStream_t* others;  // that use it until it is given back
   size_t count;                // of them
 };
