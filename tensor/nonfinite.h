@@ -28,8 +28,8 @@ struct CheckedOperation {
   unsigned given = 0;                      // kinds that operands have, as far as it is known
 };
 
-// What an operation did: its results have kinds of elements that its operands lack (made), or have
-// NaN as some operand (not made).
+// An operation whose results are not finite. made: the results have kinds of elements that the
+// operands lack. Otherwise the results have NaN, and so has an operand.
 struct NonfiniteFinding {
   uint64_t number = 0;
   bool made = false;
@@ -38,7 +38,7 @@ struct NonfiniteFinding {
   double largest = 0;  // finite magnitude in the operands
 };
 
-// --- Defined in cpu/. They wait.
+// --- Defined in cpu/, for tensors of the CPU.
 // The kinds of elements in tensors of the CPU.
 unsigned cpu_kinds(ArrayRef<Tensor> tensors);
 // Whether there is something to tell of.
@@ -46,7 +46,7 @@ bool cpu_find_nonfinite(const CheckedOperation& operation, NonfiniteFinding& fin
 
 // --- Defined in cuda/. Nothing waits: work is queued on the current stream of the tensors' device.
 // `tell` is called where a thread waits for the device, or launches a kernel, after an operation
-// with a finding. It may throw. Null: nobody is told any more.
+// with a finding; `tell` may throw. Null: nobody is told any more.
 void cuda_tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&));
 // Notes the kinds of elements in tensors that the operation of this number will change.
 void cuda_note_kinds(uint64_t number, ArrayRef<Tensor> changed);

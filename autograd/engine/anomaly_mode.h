@@ -66,7 +66,7 @@ class ForwardCall {
 
   // The return addresses, innermost first, for code_places and user_line.
   const std::vector<void*>& frames() const { return frames_; }
-  // What module_of_call was.
+  // The module_of_call of that time.
   const std::shared_ptr<const std::string>& module() const { return module_; }
 
  private:

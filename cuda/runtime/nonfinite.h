@@ -1,5 +1,5 @@
-// What kernels tell the host of NaN and infinities, without a wait: as indices out of range
-// (fault.h), a record in host memory that is looked at after each wait and at each launch.
+// Kernels tell the host of NaN and infinities without a wait, as of indices out of range (fault.h):
+// by a record in host memory. The host reads the record after each wait and at each launch.
 #pragma once
 
 #include "gradus/tensor/nonfinite.h"

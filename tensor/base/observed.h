@@ -30,9 +30,15 @@ class Observer {
       at = &here->next_;
     }
   }
-  // The one that was added last; null: nobody observes.
-  static Observer* first() { return first_.load(std::memory_order_acquire); }
-  Observer* next() const { return next_.load(std::memory_order_acquire); }
+  // Whether there is one.
+  static bool any() { return first_.load(std::memory_order_relaxed) != nullptr; }
+  // All of them, the last one first. The loops are not inlined where a T runs, to keep that short.
+  [[gnu::cold, gnu::noinline]] static void begin_all(const T& what) noexcept {
+    for (Observer* each = first_.load(); each; each = each->next_.load()) each->begin(what);
+  }
+  [[gnu::cold, gnu::noinline]] static void end_all() noexcept {
+    for (Observer* each = first_.load(); each; each = each->next_.load()) each->end();
+  }
 
  protected:
   ~Observer() = default;
@@ -47,13 +53,13 @@ class Observer {
 template <class T>
 class Observed {
  public:
-  explicit Observed(const T& what) : told_(Observer<T>::first() != nullptr) {
+  explicit Observed(const T& what) : told_(Observer<T>::any()) {
     if (told_) [[unlikely]]
-      for (Observer<T>* each = Observer<T>::first(); each; each = each->next()) each->begin(what);
+      Observer<T>::begin_all(what);
   }
   ~Observed() {
     if (told_) [[unlikely]]
-      for (Observer<T>* each = Observer<T>::first(); each; each = each->next()) each->end();
+      Observer<T>::end_all();
   }
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;

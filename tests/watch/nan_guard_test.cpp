@@ -252,8 +252,13 @@ TEST_P(NanGuardOn, IsSilentOnWhatIsMeant) {
   expect_silence("attention", [&] {
     scaled_dot_product_attention(q, q, q, logical_not(mask));
     scaled_dot_product_attention(q, q, q, {}, 0.0, /*is_causal=*/true);
+    scaled_dot_product_attention(q, q, q, zeros_like(mask));  // without keys
   });
-  expect_silence("clamp", [&] { scores.clamp(-inf, inf); });
+  expect_silence("numbers", [&] {
+    scores.clamp(-inf, inf);
+    scores + inf;
+    where(mask, scores, -inf).exp();
+  });
   expect_silence("NaN that is taken away", [&, bad = row({nan, 1}, device())] {
     nan_to_num(bad.clone());
     where(bad.isnan(), zeros_like(bad), bad).sum();

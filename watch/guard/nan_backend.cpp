@@ -62,6 +62,25 @@ struct Nested {
 };
 std::atomic<uint64_t> last_number{0};
 
+// Whether a function and its derivative make no NaN and no infinity of finite numbers.
+constexpr bool stays_finite(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::relu:
+    case UnaryOp::abs:
+    case UnaryOp::neg:
+    case UnaryOp::sign:
+    case UnaryOp::floor:
+    case UnaryOp::ceil:
+    case UnaryOp::round:
+    case UnaryOp::trunc:
+    case UnaryOp::sigmoid:
+    case UnaryOp::tanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
 unsigned kinds_of(double value) {
   return std::isnan(value) ? kNans : std::isinf(value) ? kInfinities : 0u;
 }
@@ -82,7 +101,7 @@ class Look {
     // The logarithms of attention's sums are infinite for queries without keys.
     end_ = function == Function::attention ? tensors - 1 : tensors;
     (see(args), ...);
-    looks_ = !results_.empty() && (function != Function::copy || is_conversion());
+    looks_ = !results_.empty() && !stays_finite_ && (function != Function::copy || is_conversion());
     if (looks_) look_before();
   }
   // The operation has run. Errors: NanError.
@@ -115,6 +134,10 @@ class Look {
       for (const Tensor& x : list) add(x);
     }
     ++place_;
+  }
+  void see(const UnaryOp& op) {
+    chosen_ = profiler::chosen_name(op);
+    stays_finite_ = stays_finite(op);
   }
   // The inputs of a chain hold what its later kernels make, too.
   void see(const fused::Kernel& kernel) { kernel_ = &kernel; }
@@ -179,7 +202,7 @@ class Look {
   const char* const name_;
   const char* chosen_ = nullptr;
   const fused::Kernel* kernel_ = nullptr;
-  bool looks_ = false;
+  bool looks_ = false, stays_finite_ = false;
   int place_ = 0, first_result_ = 0, end_ = 0, parameters_ = 0;
   unsigned given_ = 0;
   uint64_t number_ = 0;

@@ -59,10 +59,11 @@ class NanError : public Error {
 //     adds such a mask; log() of 0 is;
 //   - a NaN that came with an operand, and that no operation made: a batch or a parameter has it.
 //
-// Not looked at is what only moves elements (copies, views, joins, indices, sorting), random
-// numbers and factorizations of matrices. A copy to another dtype is looked at, since it may
-// overflow. From scale() to the end of update() of a GradScaler, backward passes and what changes
-// gradients are not looked at: the scaler passes over a step whose gradients are not finite.
+// Not looked at is what only moves elements (copies, views, joins, indices, sorting) or keeps them
+// finite (relu, tanh), random numbers and factorizations of matrices. A copy to another dtype is
+// looked at, since it may overflow. From scale() to the end of update() of a GradScaler, backward
+// passes and what changes gradients are not looked at: the scaler passes over a step whose
+// gradients are not finite.
 //
 // The CPU tells at once: the call of the operation throws NanError, and its result is written. A
 // GPU tells where the host next waits for it or starts a kernel: item(), a copy to the CPU,
