@@ -87,7 +87,9 @@ TEST(BatchInvariantRanks, GradientsOf4RanksHaveTheSameBitsOn1And2And4Devices) {
     for (const Tensors& of : {grads, again})
       for (const Tensor& grad : of) EXPECT_TRUE(have_same_bits(grad, grads[0])) << used;
     if (used == 1) on_devices = grads[0];
-    if (used > 1) EXPECT_TRUE(have_same_bits(grads[0], on_devices)) << used;
+    if (used > 1) {
+      EXPECT_TRUE(have_same_bits(grads[0], on_devices)) << used;
+    }
   }
 }
 

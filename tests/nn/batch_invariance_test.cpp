@@ -1,12 +1,14 @@
 // The bits of a row do not depend on what else is in its batch, on its place there, or on the
 // number of threads: what always holds, and what at::globalContext().setBatchInvariant(true) adds.
 // docs/reproducibility.md names these tests.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ostream>
 #include <thread>
 
 #include "gradus/compat/ATen/Context.h"
+#include "gradus/cpu/matmul/matmul.h"
 #include "tests/invariantly.h"
 #include "tests/nn/row_cases.h"
 #include "tests/support.h"
@@ -203,6 +205,21 @@ TEST(BatchInvariantProducts, ZerosKeepTheirSign) {
 TEST(BatchInvariantSetting, IsAtFirstWhatTheEnvironmentSays) {
   const char* const text = std::getenv("GRADUS_BATCH_INVARIANT");
   EXPECT_EQ(globalContext().batchInvariant(), text != nullptr && std::string(text) == "1");
+}
+
+TEST(BatchInvariantSetting, RefusesBlasWhoseSumsDependOnTheBatch) {
+  const std::vector<MatmulKernel> kernels = matmul_kernels();
+  if (std::find(kernels.begin(), kernels.end(), MatmulKernel::blas) == kernels.end())
+    GTEST_SKIP() << "there is no OpenBLAS";
+  const Invariantly on;
+  set_matmul_kernel(MatmulKernel::blas);
+  expect_error<Error>(
+      [] {
+        mm(ones({2, 3}), ones({3, 4}));
+      },
+      "matmul: the kernel \"blas\" adds in an order that depends on the batch, "
+      "which setBatchInvariant(true) forbids");
+  set_matmul_kernel(MatmulKernel::automatic);
 }
 
 TEST(BatchInvariantSetting, HoldsForTheProcess) {

@@ -66,7 +66,7 @@ inline RowCases product_cases(Device device, ScalarType dtype) {
                  }});
   for (const int64_t k : {5, 70}) {
     const std::string of = type + " " + std::to_string(k);
-    const Tensor x = draw({kWholeBatch, 14, k}), w = draw({k, 6});
+    const Tensor x = draw({rows_for(device), 14, k}), w = draw({k, 6});
     out.push_back({"bmm" + of, x, [](const Tensor& b) {
                      return bmm(b.narrow(1, 0, 5), b.narrow(1, 5, 9).transpose(1, 2));
                    }});
