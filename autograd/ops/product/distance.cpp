@@ -3,6 +3,7 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus {
@@ -82,7 +83,9 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   const int64_t mode = compute_mode.value_or(0);
   check(mode >= 0 && mode <= 2, "cdist: compute_mode is ", mode, ", expected 0, 1 or 2");
   constexpr int64_t kFewRows = 25;  // PyTorch's
-  const bool many = x1.size(-2) > kFewRows || x2.size(-2) > kFewRows;
+  // Where rows may not depend on the batch, x1 is one.
+  const bool many =
+      x2.size(-2) > kFewRows || (x1.size(-2) > kFewRows && !detail::batch_invariant());
   if (p == 2 && (mode == 1 || (mode == 0 && many))) {
     const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.sizes().size() - 2); };
     const Dims common = broadcast_shapes("cdist", batch(x1), batch(x2));
