@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+#include "gradus/tensor/math/choices.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/math/rounding.h"
@@ -69,7 +70,8 @@ GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
     }
   }
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::derivative(x[i], y[i]));
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = math::times_slope<op>(grad[i], static_cast<T>(Row::derivative(x[i], y[i])));
 }
 
 template <class T>
