@@ -1,8 +1,8 @@
 // The rows of elementwise.def with one operand, as functors of the elementwise kernels.
 #pragma once
 
-#include "gradus/tensor/math/choices.h"
 #include "gradus/tensor/math/elementwise.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus::cuda {
 
@@ -33,7 +33,7 @@ struct MapGrad {
  private:
   template <class T>
   __device__ static T product(T grad, T x, T y) {
-    return math::times_slope<op>(grad, static_cast<T>(scalar::Unary<op>::derivative(x, y)));
+    return times_slope<op>(grad, static_cast<T>(scalar::Unary<op>::derivative(x, y)));
   }
 };
 

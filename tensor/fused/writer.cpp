@@ -7,7 +7,7 @@
 
 #include "gradus/tensor/codegen/prelude.h"
 #include "gradus/tensor/fused/tracer.h"
-#include "gradus/tensor/math/choices.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus::fused {
 
@@ -112,7 +112,7 @@ std::string Writer::value(const Expr& expr) {
       const std::string slope =
           formulas_.derivative(op, {operand(expr, 1, t), operand(expr, 2, t)});
       const std::string product = operand(expr, 0, t) + " * " + slope;
-      return math::chooses(op) ? slope + " == 0 ? " + t + "(0) : " + product : product;
+      return chooses(op) ? slope + " == 0 ? " + t + "(0) : " + product : product;
     }
     case Kind::zip:
       return formulas_.call(static_cast<BinaryOp>(expr.op), operands(2));

@@ -4,7 +4,7 @@
 #include "gradus/tensor/base/host_device.h"
 #include "gradus/tensor/table/ops.h"
 
-namespace gradus::math {
+namespace gradus {
 
 // Whether an operand with the derivative 0 is one that is left out. No gradient reaches it then,
 // not even NaN for an infinite one: sqrt(relu(x)) has the slope 0 at 0, as in PyTorch.
@@ -24,4 +24,4 @@ GRADUS_HD T times_slope(T grad, T slope) {
   return grad * slope;
 }
 
-}  // namespace gradus::math
+}  // namespace gradus

@@ -7,9 +7,9 @@
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/pointwise/complex.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/math/choices.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus {
 
@@ -25,7 +25,7 @@ using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
 // grad times a derivative, which is a tensor or, for some rows, a number.
 template <auto op>
 Tensor times(const Tensor& grad, const Tensor& slope) {
-  if constexpr (math::chooses(op)) return where(slope == 0, 0, grad * slope);
+  if constexpr (chooses(op)) return where(slope == 0, 0, grad * slope);
   return grad * slope;
 }
 template <auto op>
