@@ -8,12 +8,9 @@
 // which grad is brought to the layout of the places. Sums have borders that depend on the shapes
 // alone.
 //
-// The ways multiply a weight by the zeros of padding, too. That is NaN where the weight is
-// infinite, so that the gradient of the input, which no padding belongs to, then has a way of its
-// own.
+// The ways multiply weights by the zeros of padding, too. An infinite weight would give NaN; the
+// gradient of the input then has a way of its own.
 #include "gradus/cpu/convolution/convolution.h"
-
-#include <cmath>
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/convolution/padded_image.h"
@@ -294,6 +291,7 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
 template <class T>
 bool is_finite(const T* x, int64_t count) {
   T sum = 0;  // of zeros, or NaN
+#pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < count; ++i) sum += x[i] * T(0);
   return sum == 0;
 }

@@ -29,8 +29,8 @@ namespace gradus::profiler {
 
 enum class ProfilerActivity : uint8_t { CPU, CUDA };
 
-// What a profile does in a step. WARMUP records nothing, as NONE: steps pass until what is made at
-// first is there. RECORD_AND_SAVE is the last step of those that are recorded together.
+// The action of a profile in a step. WARMUP records nothing, as NONE: steps pass until what is made
+// at first is there. RECORD_AND_SAVE is the last step of those that are recorded together.
 enum class ProfilerAction : uint8_t { NONE, WARMUP, RECORD, RECORD_AND_SAVE };
 using ProfilerSchedule = std::function<ProfilerAction(int64_t step)>;
 
@@ -52,7 +52,7 @@ struct ProfileOptions {
   bool record_shapes = false;   // of the operands and results of each operation
   bool profile_memory = false;  // allocations, and what made the tensors that live
   bool with_modules = false;    // the path of the module of each operation
-  // Which steps are recorded, as step() counts them; empty: all.
+  // The steps that are recorded, as step() counts them; empty: all.
   ProfilerSchedule schedule = {};
   // Called whenever recording has ended, to write what was seen.
   std::function<void(profile&)> on_trace_ready = {};

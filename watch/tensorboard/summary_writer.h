@@ -52,8 +52,8 @@ class SummaryWriter {
   void add_text(const std::string& tag, const std::string& text, int64_t global_step = 0);
 
   // The settings of a run beside what it reached, which the page HPARAMS compares among the runs
-  // below one folder. Settings are numbers, truth values as 0 and 1, or texts. They and the metrics
-  // are a run of their own in the folder run_name below log_dir; unless given it is the time.
+  // below one folder. Settings are numbers, truth values as 0 and 1, or texts. The folder run_name
+  // below log_dir holds them and the metrics, as a run of its own; it is the time unless given.
   // Errors: ValueError for a name given twice.
   void add_hparams(const LogRow& hparam_dict, const std::map<std::string, double>& metric_dict,
                    const std::string& run_name = "", int64_t global_step = 0);

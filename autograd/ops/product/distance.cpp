@@ -66,11 +66,9 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
     });
   return out;
 }
-}  // namespace
 
-namespace {
-// The norms of rows of differences. As in PyTorch's cdist and pdist the norm of order 0 counts
-// those that are not 0, and is NaN beside NaN.
+// The norms of rows of differences. Order 0 counts those that are not 0; beside NaN it is NaN, as
+// in PyTorch's cdist and pdist.
 Tensor distances(const Tensor& differences, double p) {
   if (p != 0) return norm(differences, p, -1);
   return differences.abs().ceil().clamp_max(1).sum(-1);
