@@ -67,6 +67,13 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
     });
   return out;
 }
+
+// The norms of rows of differences. Order 0 counts those that are not 0; beside NaN it is NaN, as
+// in PyTorch's cdist and pdist.
+Tensor distances(const Tensor& differences, double p) {
+  if (p != 0) return norm(differences, p, -1);
+  return differences.abs().ceil().clamp_max(1).sum(-1);
+}
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
@@ -96,7 +103,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
     };
     return euclidean_distances(expanded(x1), expanded(x2));
   }
-  return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1);
+  return distances(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 
 Tensor pdist(const Tensor& self, double p) {
@@ -110,7 +117,7 @@ Tensor pdist(const Tensor& self, double p) {
         "; give 0, a positive number or infinity");
   const int64_t n = self.size(0);
   const Tensor pairs = triu_indices(n, n, 1, TensorOptions(kLong).device(self.device()));
-  return norm(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p, -1);
+  return distances(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p);
 }
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
