@@ -90,6 +90,10 @@ def fuse(function):
     The first call with tensors of new dtypes, shapes or strides runs it on tensors without data, so it
     must not depend on anything else that changes. Where it does something else it is called unfused;
     a warning and why_not() say the reason. Also a decorator.
+
+    >>> circle = gradus.fuse(lambda x: x.cos() ** 2 + x.sin() ** 2)
+    >>> circle(gradus.zeros(3))
+    tensor([1., 1., 1.])
     """
     if not callable(function):
         raise _gradus.TypeError(
@@ -105,6 +109,14 @@ def vectorize(function):
     gradients as fuse() has them. Both branches of an if are computed. Also a decorator.
     Errors: TypeError where its text is not known; NotImplementedError, at the first call, for what
     else it does.
+
+    >>> @gradus.vectorize
+    ... def difference(a, b):
+    ...     if a > b:
+    ...         return a - b
+    ...     return b - a
+    >>> difference(gradus.tensor([1.0, 5.0]), gradus.tensor([3.0, 3.0]))
+    tensor([2., 2.])
     """
     from ._vectorize import Vectorized
 

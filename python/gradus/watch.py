@@ -44,6 +44,14 @@ def plot_curves(title, x_label, panels):
         name: {each: [float(y) for y in ys] for each, ys in curves.items()} for name, curves in panels.items()})
 
 
+def _curves_html(self):
+    """The curves of all figures, for a notebook."""
+    return plot_curves("", "row", {name: values.tolist() for name, values in self.state_dict().items()})
+
+
+_watch.History._repr_html_ = _curves_html
+
+
 def plot_confusion_matrix(title, matrix, class_names=()):
     """What ConfusionMatrix.compute() returns, as an SVG picture."""
     return _watch._plot_confusion_matrix(title, matrix, list(class_names))
