@@ -5,18 +5,22 @@ pi, e = 3.141592653589793, 2.718281828459045
 
 from . import _gradus
 from ._gradus import *  # noqa: F403
-from ._gradus import Error, Tensor, __version__
+from ._gradus import Error as Error, Tensor as Tensor, __version__ as __version__
 
-from . import _tensor
-from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ._print import set_printoptions
-from . import amp, autograd, cuda, distributed, fft, func, linalg, metrics, nn, optim, profiler, sim, utils, watch
-from ._fuse import fuse, vectorize
-from .amp import autocast
-from .serialization import load, save
+# "as" tells type checkers that a name is one of this module.
+from . import _html, _tensor
+from ._modes import enable_grad as enable_grad, inference_mode as inference_mode
+from ._modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
+from ._print import set_printoptions as set_printoptions
+from . import amp as amp, autograd as autograd, cuda as cuda, distributed as distributed, fft as fft
+from . import func as func, linalg as linalg, metrics as metrics, nn as nn, optim as optim
+from . import profiler as profiler, sim as sim, utils as utils, watch as watch
+from ._fuse import fuse as fuse, vectorize as vectorize
+from .amp import autocast as autocast
+from .serialization import load as load, save as save
 
 
-def cmake_prefix_path():
+def cmake_prefix_path() -> str:
     """The folder that CMAKE_PREFIX_PATH names so that find_package(gradus) finds the library of this package.
 
     Errors: Error where the package was built against a library that was installed elsewhere.
@@ -30,7 +34,7 @@ def cmake_prefix_path():
     return str(folder)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """Rows whose names begin with an underscore; gradus.numpy and gradus.cupy, which are made at their first use."""
     if name in ("numpy", "cupy"):
         import importlib

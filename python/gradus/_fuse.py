@@ -1,10 +1,17 @@
 """fuse and vectorize: one kernel of a chain of operations on tensors, or of a function of numbers."""
 
+from __future__ import annotations
+
 import collections
 import functools
 import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from . import _gradus
+
+if TYPE_CHECKING:
+    from ._vectorize import Vectorized
 
 _MOST_CONSTANTS = 64  # kinds of arguments that are no tensors, for each function
 
@@ -12,12 +19,14 @@ _MOST_CONSTANTS = 64  # kinds of arguments that are no tensors, for each functio
 class Fused:
     """A function made by fuse()."""
 
-    def __init__(self, function):
+    __name__: str
+
+    def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._kinds = collections.OrderedDict()
+        self._kinds: collections.OrderedDict[Any, _Kind] = collections.OrderedDict()
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function with tensors of one device. Other arguments are constants of the kernel."""
         tensors, constants = [], []
         for place in (*range(len(args)), *sorted(kwargs)):
@@ -30,10 +39,10 @@ class Fused:
         results, one = self._kind(tuple(constants))(tensors)
         return results[0] if one else results
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def _kind(self, constants):
+    def _kind(self, constants: Any) -> _Kind:
         try:
             kind = self._kinds.get(constants)
         except TypeError:
@@ -47,11 +56,11 @@ class Fused:
         self._kinds.move_to_end(constants)
         return kind
 
-    def source(self):
+    def source(self) -> str:
         """The kernels that were made so far, as CUDA C++."""
         return "".join(kind.fused.source() for kind in self._kinds.values())
 
-    def why_not(self):
+    def why_not(self) -> str:
         """Why the last call that could not be fused was not; empty where every call was."""
         for kind in reversed(self._kinds.values()):
             if kind.fused.why_not():
@@ -62,14 +71,14 @@ class Fused:
 class _Kind:
     """A fused function for certain constants."""
 
-    def __init__(self, function, constants):
+    def __init__(self, function: Callable[..., Any], constants: Any) -> None:
         self.fused = _gradus._FusedFunction()
         self._function, self._constants, self._one = function, constants, True
 
-    def __call__(self, tensors):
+    def __call__(self, tensors: list[_gradus.Tensor]) -> Any:
         return self.fused.call(tensors, self._traced), self._one
 
-    def _traced(self, given):
+    def _traced(self, given: Any) -> Any:
         rest, args, kwargs = iter(given), [], {}
         for place, constant in self._constants:
             value = next(rest) if constant is None else constant[1]
@@ -82,7 +91,7 @@ class _Kind:
         return [result] if self._one else result
 
 
-def fuse(function):
+def fuse(function: Callable[..., Any]) -> Fused:
     """A function that computes what `function` does, with its gradients, in as few kernels as it can.
 
     The function takes tensors of one device and returns a tensor or a tuple of tensors. It may call
@@ -91,9 +100,10 @@ def fuse(function):
     must not depend on anything else that changes. Where it does something else it is called unfused;
     a warning and why_not() say the reason. Also a decorator.
 
-    >>> circle = gradus.fuse(lambda x: x.cos() ** 2 + x.sin() ** 2)
-    >>> circle(gradus.zeros(3))
-    tensor([1., 1., 1.])
+    >>> import gradus
+    >>> scaled = gradus.fuse(lambda x, y: (x * y + 1).tanh())
+    >>> scaled(gradus.zeros(2), gradus.ones(2))
+    tensor([0.7616, 0.7616])
     """
     if not callable(function):
         raise _gradus.TypeError(
@@ -101,7 +111,7 @@ def fuse(function):
     return Fused(function)
 
 
-def vectorize(function):
+def vectorize(function: Callable[..., Any]) -> Vectorized:
     """A function of tensors that computes what `function` computes of numbers, as one kernel.
 
     The function is written in Python: arithmetic, comparisons, names, if, conditional expressions,
@@ -110,6 +120,7 @@ def vectorize(function):
     Errors: TypeError where its text is not known; NotImplementedError, at the first call, for what
     else it does.
 
+    >>> import gradus
     >>> @gradus.vectorize
     ... def difference(a, b):
     ...     if a > b:

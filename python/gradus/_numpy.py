@@ -15,7 +15,8 @@ _KEYWORDS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "ddof": "corre
 # NumPy's names, and those of the array API standard, of functions that have another one here.
 _RENAMED = {
     "around": "round", "bitwise_invert": "bitwise_not", "cumulative_sum": "cumsum", "degrees": "rad2deg",
-    "expand_dims": "unsqueeze", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
+    "cumulative_prod": "cumprod", "expand_dims": "unsqueeze", "fabs": "abs", "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift", "rint": "round", "take_along_axis": "take_along_dim",
     "mod": "remainder", "permute_dims": "permute", "power": "pow", "radians": "deg2rad",
     "right_shift": "bitwise_right_shift",
 }

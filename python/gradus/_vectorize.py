@@ -1,5 +1,7 @@
 """vectorize: a function of numbers, written in Python, over tensors."""
 
+from __future__ import annotations
+
 import ast
 import builtins
 import functools
@@ -7,6 +9,8 @@ import inspect
 import math
 import operator
 import textwrap
+from collections.abc import Callable
+from typing import Any
 
 from . import _gradus
 from ._fuse import Fused
@@ -221,16 +225,16 @@ class _Run:
 class Vectorized(Fused):
     """A function made by vectorize()."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         scalar = _Scalar(function)
         super().__init__(functools.wraps(function)(lambda *args: scalar(*args)))
         self.__wrapped__ = function
 
-    def __call__(self, *args, out=None):
+    def __call__(self, *args: Any, out: _gradus.Tensor | None = None) -> Any:
         """The function of each element of tensors, or arrays, that broadcast. out: a tensor for the results."""
-        args = [_gradus.as_tensor(each) if hasattr(each, "__array_interface__") and not _is_tensor(each) and
-                getattr(each, "ndim", 0) else each for each in args]
-        result = super().__call__(*args)
+        given = [_gradus.as_tensor(each) if hasattr(each, "__array_interface__") and not _is_tensor(each) and
+                 getattr(each, "ndim", None) else each for each in args]
+        result = super().__call__(*given)
         if out is None:
             return result
         if out.shape != result.shape:

@@ -1,5 +1,10 @@
 """GPUs, under the names of torch.cuda and, for kernels of one's own, of cupy."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from . import _gradus
 from ._gradus._cuda import *  # noqa: F403
 from ._gradus._cuda import CUDAGraph
@@ -10,56 +15,57 @@ from ._gradus._cuda import _StaticInputs, current_device, current_stream, set_de
 class device:
     """Makes a GPU the current one in a `with` block."""
 
-    def __init__(self, device):
+    def __init__(self, device: _gradus.device | str | int) -> None:
         self.device = device
 
-    def __enter__(self):
+    def __enter__(self) -> device:
         self._before = current_device()
         set_device(self.device)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         set_device(self._before)
 
 
 class stream:
     """Makes a stream the current one in a `with` block."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: _Stream | None) -> None:
         self.stream = stream
 
-    def __enter__(self):
+    def __enter__(self) -> _Stream | None:
         if self.stream is not None:
             self._before = current_stream(self.stream.device)
             set_stream(self.stream)
         return self.stream
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         if self.stream is not None:
             set_stream(self._before)
 
 
-def _enter(self):
+def _enter(self: _Stream) -> _Stream:
     _before.setdefault(id(self), []).append(current_stream(self.device))
     set_stream(self)
     return self
 
 
-def _exit(self, *error):
+def _exit(self: _Stream, *error: object) -> None:
     set_stream(_before[id(self)].pop())
 
 
-_before = {}
-_Stream.__enter__, _Stream.__exit__ = _enter, _exit
+_before: dict[int, list[_Stream]] = {}
+setattr(_Stream, "__enter__", _enter)
+setattr(_Stream, "__exit__", _exit)
 
 
 class graph:
     """Records the work of a `with` block in a CUDAGraph: on `stream`, or on a stream of its own."""
 
-    def __init__(self, cuda_graph, pool=None, stream=None):
+    def __init__(self, cuda_graph: CUDAGraph, pool: Any = None, stream: _Stream | None = None) -> None:
         self.cuda_graph, self._pool, self._stream = cuda_graph, pool, stream
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._entered = stream(self._stream if self._stream is not None else _Stream())
         self._entered.__enter__()
         try:
@@ -68,7 +74,7 @@ class graph:
             self._entered.__exit__()
             raise
 
-    def __exit__(self, kind, *error):
+    def __exit__(self, kind: Any, *error: object) -> None:
         try:
             if kind is None:
                 self.cuda_graph.capture_end()
@@ -78,7 +84,7 @@ class graph:
             self._entered.__exit__()
 
 
-def _detached(value):
+def _detached(value: Any) -> Any:
     if isinstance(value, _gradus.Tensor):
         return value.detach()
     if isinstance(value, dict):
@@ -93,13 +99,14 @@ class Graphed:
 
     _WARM_UP = 2  # the first call makes states, the second one uses them
 
-    def __init__(self, function, samples):
+    def __init__(self, function: Callable[..., Any], samples: Sequence[_gradus.Tensor]) -> None:
         self._function = function
         self._inputs = _StaticInputs(samples)
         self._static = [self._inputs[i] for i in range(len(samples))]
-        self._graph, self._calls, self._result, self._captured = CUDAGraph(), 0, None, False
+        self._graph, self._calls, self._captured = CUDAGraph(), 0, False
+        self._result: Any = None
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: _gradus.Tensor) -> Any:
         """Does what the function does with these inputs."""
         if len(inputs) != len(self._static):
             raise _gradus.TypeError(f"graphed function: {len(inputs)} inputs are given; expected "
@@ -117,7 +124,7 @@ class Graphed:
             return self._result
 
 
-def make_graphed(function, *samples):
+def make_graphed(function: Callable[..., Any], *samples: _gradus.Tensor) -> Graphed:
     """A callable that does what the function does, by one call of the host from its third call on.
 
     The samples fix shapes, dtypes and device of the inputs, which are tensors on one GPU. The first
@@ -130,11 +137,11 @@ def make_graphed(function, *samples):
     return Graphed(function, samples)
 
 
-def manual_seed(seed):
+def manual_seed(seed: int) -> None:
     """Seeds the generators of all devices."""
     _gradus.manual_seed(seed)
 
 
-def manual_seed_all(seed):
+def manual_seed_all(seed: int) -> None:
     """Seeds the generators of all devices."""
     _gradus.manual_seed(seed)

@@ -9,13 +9,17 @@ A library that was built with -DGRADUS_CUDA=SIM has it.
     print(seen.counts.global_loads)
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _gradus, cuda
 from ._gradus._sim import *  # noqa: F403
 
 _sim = _gradus._sim
 
 
-def is_available():
+def is_available() -> bool:
     """Whether there are simulated devices: the library has some, and GRADUS_SIM_DEVICES is not 0."""
     return hasattr(_sim, "take_findings") and cuda.is_available()
 
@@ -28,19 +32,21 @@ class record:
     mistake raises no error within the block, except where the work goes on after it.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         if not is_available():
             raise _gradus.NotImplementedError(
                 "sim: there are no simulated devices; build the library with -DGRADUS_CUDA=SIM")
-        self.findings, self.leaks, self.launches = [], [], []
+        self.findings: list[Any] = []
+        self.leaks: list[Any] = []
+        self.launches: list[Any] = []
 
-    def __enter__(self):
+    def __enter__(self) -> record:
         _sim.take_findings()
         _sim.take_leaks()
         self._recording = _sim._Recording()
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
         self.launches = self._recording.launches()
         self.findings = _sim.take_findings()
         self.leaks = _sim.take_leaks()
@@ -49,18 +55,18 @@ class record:
         return bool(self.findings) and kind is _gradus.Error and self.findings[0].message in str(error)
 
     @property
-    def counts(self):
+    def counts(self) -> Any:
         """The counts of the only launch. Errors: Error where there were none or several."""
         if len(self.launches) != 1:
             raise _gradus.Error(f"sim: counts is of one launch, and {len(self.launches)} were recorded; "
                                 "use launches")
         return self.launches[0].counts
 
-    def advice(self):
+    def advice(self) -> list[Any]:
         """What makes the memory of the launches slow, as findings."""
         return [each for launch in self.launches for each in launch.advice()]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(map(repr, self.findings)) or "no findings"
 
 

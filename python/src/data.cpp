@@ -123,14 +123,6 @@ nb::object numpy(const Tensor& x, bool force) {
   return nb::module_::import_("numpy").attr("asarray")(ArrayView{source});
 }
 
-Tensor with_options(Tensor x, const Options& options) {
-  x = x.to(options.device.get().value_or(x.device()),
-           options.dtype.get().value_or(x.scalar_type()));
-  if (options.pin_memory.value) x = x.pin_memory();
-  if (options.requires_grad.value) x.requires_grad_(true);
-  return x;
-}
-
 }  // namespace
 
 Tensor from_interface(nb::handle object, const nb::dict& interface, Device device) {
@@ -230,6 +222,9 @@ void bind_data(nb::module_& m, nb::handle tensor) {
     return copy.ptr() == Py_True ? nb::object(array.attr("copy")()) : array;
   }, nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("copy") = nb::none(),
      "What numpy.asarray() calls.");
+  c.def("pin_memory", [](const Tensor& x) { return released<Tensor>([&] { return x.pin_memory(); }); },
+        "The tensor in memory that a GPU copies from without waiting.");
+  c.def("is_pinned", [](const Tensor& x) { return x.is_pinned(); }, "Whether the memory is of that kind.");
   const auto make = [](nb::handle data, std::optional<ScalarType> dtype) {
     std::optional<Tensor> made = tensor_of_dtype(data, dtype);
     if (!made) throw nb::type_error("tensor: expected numbers, nested lists of them, or an array");

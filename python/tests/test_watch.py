@@ -1,8 +1,11 @@
 """What surrounds a training: progress, logs, stopping, the live page, metrics, profiles."""
 
+import base64
 import json
 import os
+import re
 import signal
+import struct
 import urllib.request
 
 import pytest
@@ -47,7 +50,6 @@ def test_history_and_pictures(tmp_path):
     assert len(history) == 3 and history.column("loss")[1] == 0.5
     svg = watch.plot_curves("LeNet", "epoch", {"loss": {"train": history.column("loss")}, "accuracy": [0.1, 0.9]})
     assert svg.startswith("<svg") and "LeNet" in svg and "accuracy" in svg
-    assert history._repr_html_().startswith("<svg") and "loss" in history._repr_html_()
     watch.save_svg(svg, str(tmp_path / "loss.svg"))
     assert (tmp_path / "loss.svg").read_text() == svg
     assert "cat" in watch.plot_confusion_matrix("pets", gradus.tensor([[3, 1], [0, 2]]), ["cat", "dog"])
@@ -156,3 +158,34 @@ def test_profile(tmp_path):
     with profiler.profile():
         with pytest.raises(gradus.Error, match="runs already"):
             profiler.profile().start()
+
+
+def test_a_notebook_shows_an_image_as_a_picture():
+    gradus.manual_seed(0)
+    for image in (gradus.rand(16, 20), gradus.rand(3, 16, 16), (gradus.rand(1, 20, 16) * 255).to(gradus.uint8),
+                  gradus.rand(16, 16).requires_grad_(), gradus.rand(16, 16).half()):
+        shown = image._repr_html_()
+        data = base64.b64decode(re.search("base64,([^\"]*)", shown)[1])
+        assert data.startswith(b"\x89PNG") and repr(image.dtype) in shown
+        height, width = struct.unpack(">II", data[16:24])[::-1]
+        assert (height, width) == image.shape[-2:]
+    # Neither small ones, nor numbers that are no brightness, nor other shapes.
+    for other in (gradus.rand(15, 20), gradus.randn(16, 16), gradus.rand(2, 16, 16), gradus.ones(16, 16, dtype=gradus.int64),
+                  gradus.tensor(1.0), gradus.empty(16, 16, device="meta"), gradus.rand(16, 16) + float("nan")):
+        assert other._repr_html_().startswith("<pre>tensor(")
+    assert "&lt;AddBackward0&gt;" in (gradus.ones(2, requires_grad=True) + 1)._repr_html_()
+
+
+def test_a_notebook_shows_a_module_as_a_table_and_a_history_as_curves():
+    from gradus import nn
+
+    model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.ReLU(), nn.Linear(8, 2)))
+    shown = model._repr_html_()
+    assert "Linear(in_features=4, out_features=8, bias=True)" in shown and "ReLU" in shown
+    assert [int(n) for n in re.findall(r"<td>(\d+)</td>", shown)] == [40, 18] and "<th>58</th>" in shown
+    history = gradus.watch.History()
+    assert history._repr_html_() == ""
+    for loss in (3.0, 2.0, 1.0):
+        history.log({"loss": loss})
+    picture = gradus.watch.plot_curves("loss", "epoch", {"loss": [3, 2, 1]})
+    assert picture._repr_svg_() == picture and picture.startswith("<svg")

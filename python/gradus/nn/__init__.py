@@ -2,9 +2,10 @@
 
 from .. import _gradus
 from .._gradus._nn import *  # noqa: F403
-from .._gradus._nn import Module
+from .._gradus._nn import Module as Module
 from . import _module
-from .parameter import Parameter
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from . import functional, init, parallel, utils
-from .parallel import DataParallel
+from .parameter import Parameter as Parameter
+from .containers import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
+from .containers import ParameterDict as ParameterDict, ParameterList as ParameterList
+from . import functional as functional, init as init, parallel as parallel, utils as utils
+from .parallel import DataParallel as DataParallel

@@ -1,13 +1,17 @@
 """A module on several devices, or in several ranks, under the names of torch.nn.parallel."""
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Iterator
+from typing import Any
 
 from .._gradus import Tensor, TypeError, _distributed
 
 __all__ = ["DataParallel", "DistributedDataParallel"]
 
 
-def _flatten(value, tensors):
+def _flatten(value: Any, tensors: list[Tensor]) -> Any:
     """What the value is without its tensors, which are added to the list."""
     if isinstance(value, Tensor):
         tensors.append(value)
@@ -19,7 +23,7 @@ def _flatten(value, tensors):
     return None, value
 
 
-def _unflatten(shape, tensors):
+def _unflatten(shape: Any, tensors: Iterator[Tensor]) -> Any:
     """The value again, with the tensors of an iterator."""
     if shape is Tensor:
         return next(tensors)
@@ -32,7 +36,7 @@ def _unflatten(shape, tensors):
     return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
-def _refuse_copies(self, *args):
+def _refuse_copies(self: Any, *args: Any) -> Any:
     raise TypeError(f"{type(self).__name__} is not copied; copy its module")
 
 
@@ -48,26 +52,27 @@ class DataParallel(_distributed._DataParallel):
     Errors: those of the module, which name the device; Error where the module is elsewhere.
     """
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__(module, device_ids, output_device, dim)
         self.__dict__["module"] = module
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module returns for the whole batch."""
-        tensors = []
+        tensors: list[Tensor] = []
         given = _flatten((args, kwargs), tensors)
-        shapes = {}
+        shapes: dict[int, Any] = {}
 
-        def call(replica, module, parts):
+        def call(replica: int, module: Any, parts: list[Tensor]) -> list[Tensor]:
             args, kwargs = _unflatten(given, iter(parts))
-            results = []
+            results: list[Tensor] = []
             shapes[replica] = _flatten(module(*args, **kwargs), results)
             return results
 
-        results = self._run(tensors, call)
+        results: Any = self._run(tensors, call)
         return _unflatten(shapes[0], iter(results))
 
-    __deepcopy__ = __reduce_ex__ = _refuse_copies
+    __deepcopy__: Any = _refuse_copies
+    __reduce_ex__: Any = _refuse_copies
 
 
 class DistributedDataParallel(_distributed._DistributedModule):
@@ -79,19 +84,19 @@ class DistributedDataParallel(_distributed._DistributedModule):
     Errors, at all ranks: ValueError where no parameter requires grad, or the ranks' modules differ.
     """
 
-    def __init__(self, module, *, broadcast_buffers=True, process_group=None, bucket_cap_mb=25.0,
-                 find_unused_parameters=False):
+    def __init__(self, module: Any, *, broadcast_buffers: bool = True, process_group: Any = None,
+                 bucket_cap_mb: float = 25.0, find_unused_parameters: bool = False) -> None:
         super().__init__(module, broadcast_buffers, process_group, float(bucket_cap_mb),
                          find_unused_parameters)
         self.__dict__["module"] = module
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module returns."""
         self._before_forward()
         return self.module(*args, **kwargs)
 
     @contextlib.contextmanager
-    def no_sync(self):
+    def no_sync(self) -> Iterator[None]:
         """Backward passes of new forward passes in the block only add up gradients.
 
         The first backward pass after it averages all of them.
@@ -102,4 +107,5 @@ class DistributedDataParallel(_distributed._DistributedModule):
         finally:
             scope.leave()
 
-    __deepcopy__ = __reduce_ex__ = _refuse_copies
+    __deepcopy__: Any = _refuse_copies
+    __reduce_ex__: Any = _refuse_copies
