@@ -83,28 +83,25 @@ class Arrays:
 
     def _adapted(self, name, function):
         """A function of gradus that takes NumPy's keywords, and whatever asarray() takes for tensors."""
-        signatures = [each[0] for each in function.__nb_signature__]
-        kinds = [[_kind(parameter) for parameter in _parameters(each)] for each in signatures]
-        names = {parameter.split(":")[0].strip(" *") for each in signatures for parameter in _parameters(each)}
-        keywords = {numpy: ours if ours in names else f"{ours}s" for numpy, ours in _KEYWORDS.items()
-                    if ours in names or f"{ours}s" in names}
 
-        def arrays(args):
+        def arrays(args, kinds):
             for i, arg in enumerate(args):
                 wanted = {kind[i] for kind in kinds if i < len(kind)}
+                number = isinstance(arg, (bool, int, float, complex))
                 if "tensors" in wanted and isinstance(arg, (list, tuple)):
                     yield [self._of(each) for each in arg]
-                elif wanted & {"tensor", "operand"} and not isinstance(arg, Tensor) and arg is not None and (
-                        wanted == {"tensor"} or i == 0 or not isinstance(arg, (bool, int, float, complex))):
-                    yield self.asarray(arg)
+                elif wanted & {"tensor", "operand"} and arg is not None and not (
+                        number and i > 0 and wanted != {"tensor"}):
+                    yield self._of(arg)
                 else:
                     yield arg
 
         @functools.wraps(function, assigned=("__doc__",), updated=())
         def inner(*args, **kwargs):
+            kinds, names, keywords = _signatures(function)
             kwargs = {keywords.get(key, key): dtype_of(value) if key == "dtype" else value
                       for key, value in kwargs.items()}
-            args = list(arrays(args))
+            args = list(arrays(args, kinds))
             if "dtype" in kwargs and "dtype" not in names:
                 dtype = kwargs.pop("dtype")
                 args = [x.to(dtype) if isinstance(x, Tensor) else x for x in args]
@@ -112,6 +109,16 @@ class Arrays:
 
         inner.__name__ = inner.__qualname__ = name
         return inner
+
+
+@functools.cache
+def _signatures(function):
+    """What a function takes: the kinds of its arguments by overload, all names, and NumPy's keywords for them."""
+    overloads = [_parameters(each[0]) for each in function.__nb_signature__]
+    kinds = [[_kind(parameter) for parameter in each] for each in overloads]
+    names = {parameter.split(":")[0].strip(" *") for each in overloads for parameter in each}
+    keywords = {numpy: each for numpy, ours in _KEYWORDS.items() for each in (f"{ours}s", ours) if each in names}
+    return kinds, names, keywords
 
 
 def _parameters(signature):
@@ -129,7 +136,6 @@ def _parameters(signature):
 def _kind(parameter):
     """Whether a parameter is a tensor, a tensor or a number ("operand"), or several tensors."""
     kind = parameter.partition(":")[2].partition("=")[0].strip().removesuffix(" | None")
-    kind = kind.replace("gradus._gradus.", "").replace("%", "Tensor")
     if re.fullmatch(r"(\w+\.)*Tensor", kind):
         return "tensor"
     if re.match(r"(\w+\.)*Tensor \| ", kind):

@@ -50,6 +50,7 @@ def test_history_and_pictures(tmp_path):
     assert len(history) == 3 and history.column("loss")[1] == 0.5
     svg = watch.plot_curves("LeNet", "epoch", {"loss": {"train": history.column("loss")}, "accuracy": [0.1, 0.9]})
     assert svg.startswith("<svg") and "LeNet" in svg and "accuracy" in svg
+    assert history._repr_html_().startswith("<svg") and "loss" in history._repr_html_()
     watch.save_svg(svg, str(tmp_path / "loss.svg"))
     assert (tmp_path / "loss.svg").read_text() == svg
     assert "cat" in watch.plot_confusion_matrix("pets", gradus.tensor([[3, 1], [0, 2]]), ["cat", "dog"])
@@ -74,7 +75,7 @@ def test_stop_signal():
     stop = watch.StopSignal()
     assert not stop.requested
     os.kill(os.getpid(), signal.SIGTERM)
-    assert stop.requested and stop.signal == signal.SIGTERM
+    assert stop.requested is True and stop.signal == signal.SIGTERM
     del stop
 
 
