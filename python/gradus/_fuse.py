@@ -101,9 +101,9 @@ def fuse(function: Callable[..., Any]) -> Fused:
     a warning and why_not() say the reason. Also a decorator.
 
     >>> import gradus
-    >>> scaled = gradus.fuse(lambda x, y: (x * y + 1).tanh())
-    >>> scaled(gradus.zeros(2), gradus.ones(2))
-    tensor([0.7616, 0.7616])
+    >>> circle = gradus.fuse(lambda x: x.cos() ** 2 + x.sin() ** 2)
+    >>> circle(gradus.zeros(3))
+    tensor([1., 1., 1.])
     """
     if not callable(function):
         raise _gradus.TypeError(

@@ -5,8 +5,11 @@ keepdim=; lists, numbers and NumPy's arrays become tensors; floating point numbe
 float64, and a function of integers whose results are no integers computes in float64.
 """
 
+from __future__ import annotations
+
 import functools
 import re
+from typing import Any
 
 from . import _gradus
 from ._gradus import Tensor
@@ -50,7 +53,7 @@ class Arrays:
     def __init__(self, device):
         self.device = device
 
-    def asarray(self, a, dtype=None, copy=None):
+    def asarray(self, a: Any, dtype: Any = None, copy: bool | None = None) -> Tensor:
         """The data as an array on the device of this module; what is one already is not copied."""
         dtype = dtype_of(dtype)
         if isinstance(a, Tensor):

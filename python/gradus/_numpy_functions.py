@@ -157,7 +157,7 @@ class Functions(Arrays):
 
     # --- Dtypes
 
-    def result_type(self, *arrays_and_dtypes: Any) -> _gradus.dtype:
+    def result_type(self, *arrays_and_dtypes: Any) -> Any:
         """The smallest dtype that holds those of all arrays and dtypes."""
         return functools.reduce(_gradus.promote_types, [
             each.dtype if isinstance(each, Tensor) else dtype_of(each) for each in arrays_and_dtypes])

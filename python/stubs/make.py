@@ -60,7 +60,7 @@ class Types(ast.NodeTransformer):
 
 
 class Signatures(ast.NodeTransformer):
-    """Every annotation by Types; *numbers are integers; a tensor is None only where that may be."""
+    """Every annotation by Types; numbers as arguments of their own are integers; a tensor is None only where that may be."""
 
     def __init__(self, classes, enumerations=()):
         self.types, self.enumerations = Types(classes), enumerations
@@ -82,7 +82,9 @@ class Signatures(ast.NodeTransformer):
                 if arg.annotation and ast.unparse(arg.annotation) in self.enumerations:
                     defaults[i] = ast.Constant(...)
         if a.vararg and not a.vararg.annotation:
-            a.vararg.annotation = ast.Name("int")
+            a.vararg.annotation = ast.Name("Any" if a.vararg.arg == "args" else "int")
+        if a.kwarg and not a.kwarg.annotation:
+            a.kwarg.annotation = ast.Name("Any")
         for arg in [*places, *a.kwonlyargs, a.vararg, a.kwarg]:
             if arg:
                 if arg.arg == "device" and arg.annotation and ast.unparse(arg.annotation) in ("object", "object | None"):
