@@ -101,9 +101,9 @@ def fuse(function: Callable[..., Any]) -> Fused:
     a warning and why_not() say the reason. Also a decorator.
 
     >>> import gradus
-    >>> scaled = gradus.fuse(lambda x, y: (x * y + 1).tanh())
-    >>> scaled(gradus.zeros(2), gradus.ones(2))
-    tensor([0.7616, 0.7616])
+    >>> circle = gradus.fuse(lambda x: x.cos() ** 2 + x.sin() ** 2)
+    >>> circle(gradus.zeros(3))
+    tensor([1., 1., 1.])
     """
     if not callable(function):
         raise _gradus.TypeError(
@@ -119,6 +119,15 @@ def vectorize(function: Callable[..., Any]) -> Vectorized:
     gradients as fuse() has them. Both branches of an if are computed. Also a decorator.
     Errors: TypeError where its text is not known; NotImplementedError, at the first call, for what
     else it does.
+
+    >>> import gradus
+    >>> @gradus.vectorize
+    ... def difference(a, b):
+    ...     if a > b:
+    ...         return a - b
+    ...     return b - a
+    >>> difference(gradus.tensor([1.0, 5.0]), gradus.tensor([3.0, 3.0]))
+    tensor([2., 2.])
     """
     from ._vectorize import Vectorized
 

@@ -18,10 +18,12 @@ _KEYWORDS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "ddof": "corre
 # NumPy's names, and those of the array API standard, of functions that have another one here.
 _RENAMED = {
     "around": "round", "bitwise_invert": "bitwise_not", "cumulative_sum": "cumsum", "degrees": "rad2deg",
-    "expand_dims": "unsqueeze", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
+    "cumulative_prod": "cumprod", "expand_dims": "unsqueeze", "fabs": "abs", "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift", "rint": "round", "take_along_axis": "take_along_dim",
     "mod": "remainder", "permute_dims": "permute", "power": "pow", "radians": "deg2rad",
     "right_shift": "bitwise_right_shift",
 }
+_known: dict[Any, Any] = {}  # what _signatures() returned
 _FLOATS = {_gradus.float32: _gradus.float64, _gradus.complex64: _gradus.complex128}
 _NAMED_DTYPES = {name: getattr(_gradus, name) for name in (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
@@ -83,28 +85,25 @@ class Arrays:
 
     def _adapted(self, name, function):
         """A function of gradus that takes NumPy's keywords, and whatever asarray() takes for tensors."""
-        signatures = [each[0] for each in function.__nb_signature__]
-        kinds = [[_kind(parameter) for parameter in _parameters(each)] for each in signatures]
-        names = {parameter.split(":")[0].strip(" *") for each in signatures for parameter in _parameters(each)}
-        keywords = {numpy: ours if ours in names else f"{ours}s" for numpy, ours in _KEYWORDS.items()
-                    if ours in names or f"{ours}s" in names}
 
-        def arrays(args):
+        def arrays(args, kinds):
             for i, arg in enumerate(args):
                 wanted = {kind[i] for kind in kinds if i < len(kind)}
+                number = isinstance(arg, (bool, int, float, complex))
                 if "tensors" in wanted and isinstance(arg, (list, tuple)):
                     yield [self._of(each) for each in arg]
-                elif wanted & {"tensor", "operand"} and not isinstance(arg, Tensor) and arg is not None and (
-                        wanted == {"tensor"} or i == 0 or not isinstance(arg, (bool, int, float, complex))):
-                    yield self.asarray(arg)
+                elif wanted & {"tensor", "operand"} and arg is not None and not (
+                        number and i > 0 and wanted != {"tensor"}):
+                    yield self._of(arg)
                 else:
                     yield arg
 
         @functools.wraps(function, assigned=("__doc__",), updated=())
         def inner(*args, **kwargs):
+            kinds, names, keywords = _signatures(function)
             kwargs = {keywords.get(key, key): dtype_of(value) if key == "dtype" else value
                       for key, value in kwargs.items()}
-            args = list(arrays(args))
+            args = list(arrays(args, kinds))
             if "dtype" in kwargs and "dtype" not in names:
                 dtype = kwargs.pop("dtype")
                 args = [x.to(dtype) if isinstance(x, Tensor) else x for x in args]
@@ -112,6 +111,17 @@ class Arrays:
 
         inner.__name__ = inner.__qualname__ = name
         return inner
+
+
+def _signatures(function):
+    """What a function takes: the kinds of its arguments by overload, all names, and NumPy's keywords for them."""
+    if function not in _known:
+        overloads = [_parameters(each[0]) for each in function.__nb_signature__]
+        kinds = [[_kind(parameter) for parameter in each] for each in overloads]
+        names = {parameter.split(":")[0].strip(" *") for each in overloads for parameter in each}
+        _known[function] = kinds, names, {numpy: each for numpy, ours in _KEYWORDS.items()
+                                          for each in (f"{ours}s", ours) if each in names}
+    return _known[function]
 
 
 def _parameters(signature):
@@ -129,7 +139,6 @@ def _parameters(signature):
 def _kind(parameter):
     """Whether a parameter is a tensor, a tensor or a number ("operand"), or several tensors."""
     kind = parameter.partition(":")[2].partition("=")[0].strip().removesuffix(" | None")
-    kind = kind.replace("gradus._gradus.", "").replace("%", "Tensor")
     if re.fullmatch(r"(\w+\.)*Tensor", kind):
         return "tensor"
     if re.match(r"(\w+\.)*Tensor \| ", kind):

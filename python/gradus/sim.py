@@ -1,6 +1,12 @@
 """The simulator of CUDA devices: what it finds in kernels, and how they use memory.
 
-A library that was built with -DGRADUS_CUDA=SIM has it; gradus.sim.is_available() tells.
+A library that was built with -DGRADUS_CUDA=SIM has it.
+
+    text = pathlib.Path("shift.cu").read_text()
+    seen = gradus.sim.run(text, "shift", grid=1, block=64, args=(x, 64))
+    for finding in seen.findings:
+        print(finding.kind, finding.line, finding.sides[0].thread, finding.message)
+    print(seen.counts.global_loads)
 """
 
 from __future__ import annotations
@@ -14,8 +20,8 @@ _sim = _gradus._sim
 
 
 def is_available() -> bool:
-    """Whether the library has simulated devices."""
-    return hasattr(_sim, "take_findings")
+    """Whether there are simulated devices: the library has some, and GRADUS_SIM_DEVICES is not 0."""
+    return hasattr(_sim, "take_findings") and cuda.is_available()
 
 
 class record:
@@ -29,7 +35,7 @@ class record:
     def __init__(self) -> None:
         if not is_available():
             raise _gradus.NotImplementedError(
-                "sim: the library has no simulated devices; build it with -DGRADUS_CUDA=SIM")
+                "sim: there are no simulated devices; build the library with -DGRADUS_CUDA=SIM")
         self.findings: list[Any] = []
         self.leaks: list[Any] = []
         self.launches: list[Any] = []

@@ -6,10 +6,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "bind.h"
 #include "errors.h"
+#include "modules.h"
 #include "objects.h"
 #include "rows.h"
 
@@ -110,11 +113,10 @@ struct PythonDataParallel : nn::parallel::DataParallelBase {
 };
 
 struct PythonDistributedModule final : distributed::DistributedModule {
-  PythonDistributedModule(const std::shared_ptr<nn::Module>& wrapped,
+  PythonDistributedModule(std::shared_ptr<nn::Module> module,
                           distributed::DistributedDataParallelOptions options)
-      : DistributedModule(wrapped, std::move(options)), module(wrapped) {}
+      : DistributedModule(std::move(module), std::move(options)) {}
   using DistributedModule::before_forward;
-  std::shared_ptr<nn::Module> module;
 };
 
 void bind_groups(nb::module_& m) {
@@ -313,7 +315,7 @@ void bind_collectives(nb::module_& m) {
 
 }  // namespace
 
-void bind_distributed(nb::module_& m) {
+void bind_distributed(nb::module_& m, nb::module_& nn) {
   bind_groups(m);
   bind_collectives(m);
   nb::class_<PythonDataParallel, nn::Module>(m, "_DataParallel")
@@ -364,6 +366,18 @@ void bind_distributed(nb::module_& m) {
         const Released other_threads_run;
         self.before_forward();
       });
+  add_module<nn::SyncBatchNormImpl>(
+      nn, "SyncBatchNorm", "BatchNorm of (N, C, ...) by the statistics of all ranks.", "input");
+  nn.attr("SyncBatchNorm").attr("convert_sync_batchnorm") =
+      nb::module_::import_("builtins")
+          .attr("staticmethod")(nb::cpp_function(
+              [](const std::shared_ptr<nn::Module>& module, const Group& group) {
+                nn::convert_sync_batchnorm(*module, group);
+                return module;
+              },
+              nb::name("convert_sync_batchnorm"), nb::arg("module"),
+              nb::arg("process_group") = nb::none(),
+              "Every BatchNorm in the module takes the statistics of all ranks from now on."));
   struct NoSyncScope {
     std::unique_ptr<PythonDistributedModule::NoSync> scope;
   };

@@ -44,7 +44,7 @@ NB_MODULE(_gradus, m) {
   nb::module_ sim = m.def_submodule("_sim", "The simulator of C++.");
   bind_sim(sim);
   nb::module_ distributed = m.def_submodule("_distributed", "The ranks of C++.");
-  bind_distributed(distributed);
+  bind_distributed(distributed, nn);
   nb::module_ watch = m.def_submodule("_watch", "What surrounds a training, of C++.");
   nb::module_ metrics = m.def_submodule("_metrics", "The metrics of C++.");
   nb::module_ profiler = m.def_submodule("_profiler", "The profiler of C++.");

@@ -12,6 +12,7 @@
 #include "bind.h"
 #include "errors.h"
 #include "rows.h"
+#include "states.h"
 
 namespace gradus::python {
 namespace {
@@ -37,25 +38,14 @@ watch::LogRow row_of(const char* op, nb::handle values) {
   return out;
 }
 
-nb::dict state_object(const OrderedDict<std::string, Tensor>& state) {
-  nb::dict out;
-  for (const auto& item : state) out[nb::cast(item.key())] = nb::cast(item.value());
-  return out;
-}
-OrderedDict<std::string, Tensor> state_from(const nb::dict& state) {
-  OrderedDict<std::string, Tensor> out;
-  for (const auto& [key, value] : state)
-    out.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
-  return out;
-}
 template <class T>
 void add_state(nb::class_<T>& c) {
   c.def(
-      "state_dict", [](const T& self) { return state_object(self.state_dict()); },
+      "state_dict", [](const T& self) { return dict_of(self.state_dict()); },
       "The state for a checkpoint, as tensors by name.");
   c.def(
       "load_state_dict",
-      [](T& self, const nb::dict& state) { self.load_state_dict(state_from(state)); },
+      [](T& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
       nb::arg("state_dict"), "Goes on from a state.");
 }
 

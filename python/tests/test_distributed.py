@@ -105,7 +105,7 @@ def test_collectives():
         assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (rank, 2, "threads")
         x = gradus.full((3,), float(rank + 1)) * factor
         assert dist.all_reduce(x) is None
-        y = gradus.full((2,), rank)
+        y = gradus.full((2,), rank + 1)
         work = dist.all_reduce(y, dist.ReduceOp.MAX, async_op=True)
         assert work.wait() and work.is_completed()
         parts = [gradus.zeros(2, dtype=gradus.int64) for _ in range(2)]
@@ -134,8 +134,8 @@ def test_collectives():
                       mine.item(), got and [each.item() for each in got], dealt.item(), out.tolist(), message.item()]
 
     dist.spawn_threads(2, rank_of_two, args=(2,))
-    assert seen[0] == [[6, 6, 6], [1, 1], [[0, 0], [1, 1]], 1, [0, 1], 2, [0, 1], 5, [0, 10], 0]
-    assert seen[1] == [[6, 6, 6], [1, 1], [[0, 0], [1, 1]], 1, [0, 1], 4, None, 6, [1, 11], 9]
+    assert seen[0] == [[6, 6, 6], [2, 2], [[0, 0], [1, 1]], 1, [0, 1], 2, [0, 1], 5, [0, 10], 0]
+    assert seen[1] == [[6, 6, 6], [2, 2], [[0, 0], [1, 1]], 1, [0, 1], 4, None, 6, [1, 11], 9]
     assert not dist.is_initialized()
 
 
@@ -197,3 +197,20 @@ def test_distributed_data_parallel_trains_as_one_model():
         for name, value in expected.items():
             assert results[rank][0][name].allclose(value, atol=1e-6), name
     assert results[0][1] != results[1][1]  # not averaged
+
+
+def test_sync_batch_norm_takes_the_statistics_of_all_ranks():
+    gradus.manual_seed(0)
+    x = gradus.randn(8, 3, 4)
+    expected = nn.BatchNorm1d(3)(x)
+    results = {}
+
+    def rank_of_two(rank):
+        norm = nn.SyncBatchNorm(3)
+        converted = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(3)))
+        part = x[4 * rank:4 * rank + 4]
+        results[rank] = norm(part), converted(part)
+
+    dist.spawn_threads(2, rank_of_two)
+    for place in range(2):
+        assert gradus.cat([results[0][place], results[1][place]]).allclose(expected, atol=1e-5)

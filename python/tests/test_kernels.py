@@ -1,5 +1,6 @@
 """Kernels of one's own, fused functions and graphs, on a GPU or on simulated devices."""
 
+import inspect
 import math
 import pathlib
 
@@ -35,8 +36,9 @@ def test_raw_kernel():
 
 @needs_gpu
 def test_errors_of_a_text_name_the_line_of_the_program():
+    line = inspect.currentframe().f_lineno + 1
     kernel = gradus.cuda.RawKernel("\n__global__ void fill(float* x) {\n  x[0] = vaule;\n}", "fill")
-    with pytest.raises(gradus.CompileError, match=rf"{pathlib.Path(__file__).name}:\d+:3:\d+: error: .vaule"):
+    with pytest.raises(gradus.CompileError, match=rf"{pathlib.Path(__file__).name}:{line}:3:\d+: error: .vaule"):
         kernel((1,), (1,), (gradus.zeros(1, device="cuda"),))
 
 
@@ -125,6 +127,9 @@ def test_fuse():
     assert "sort" in f.why_not()
 
 
+LIMIT = 100
+
+
 def collatz_like(x):
     if x > 0:
         if x > 2:
@@ -134,10 +139,10 @@ def collatz_like(x):
         y = min(x, -3.0)
     else:
         y = abs(x)
-    y += 1
+    y += 1 if not LIMIT or LIMIT > 99 and math.pi else 5
     for i in range(2):
         y = y + i
-    return y if not y == 100 else 0.0
+    return y if not y == LIMIT else 0.0
 
 
 def square(x):
@@ -237,10 +242,15 @@ def test_graph_by_hand():
     with pytest.raises(gradus.Error):
         with gradus.cuda.graph(gradus.cuda.CUDAGraph(), stream=gradus.cuda.default_stream()):
             pass
+    again = gradus.cuda.CUDAGraph()
     with pytest.raises(ZeroDivisionError):
-        with gradus.cuda.graph(gradus.cuda.CUDAGraph()):
+        with gradus.cuda.graph(again):
             1 / 0
     assert not gradus.cuda.is_current_stream_capturing()
+    with gradus.cuda.graph(again):
+        z = x + 5
+    again.replay()
+    assert z.tolist() == [9] * 4
 
 
 @needs_gpu
@@ -268,4 +278,4 @@ def test_streams_events_and_memory():
 @pytest.mark.skipif(gradus.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_a_kernel_says_so():
     with pytest.raises(gradus.Error, match="CUDA|GPU"):
-        gradus.cuda.RawKernel(AXPY, "axpy")((1,), (1,))
+        gradus.cuda.RawKernel(AXPY, "axpy").compile()

@@ -3,6 +3,10 @@
 Arrays are gradus.Tensor, on the CPU. Functions have NumPy's names, keywords (axis, keepdims) and
 defaults (float64); methods and operators of an array are those of gradus. gradus.cupy is the same on
 a GPU.
+
+    >>> import gradus.numpy as np
+    >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0, keepdims=True)
+    tensor([[4, 6]])
 """
 
 from .. import e, inf, nan, pi

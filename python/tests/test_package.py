@@ -1,0 +1,30 @@
+"""The package as a whole: what an import brings, and what a program of C++ finds in it."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import gradus
+
+FOLDER = pathlib.Path(gradus.__file__).parent
+
+
+def test_import_needs_no_numpy_and_makes_nothing_that_is_not_used():
+    done = subprocess.run(
+        [sys.executable, "-c",
+         "import sys, gradus; print(*sorted(sys.modules.keys() & {'numpy', 'gradus.numpy', 'gradus.cupy', 'inspect'}));"
+         "gradus.numpy.ones(2); gradus.cupy; print('gradus.cupy' in sys.modules, 'numpy' in sys.modules)"],
+        env={"PYTHONPATH": str(FOLDER.parent)}, capture_output=True, text=True)
+    assert done.stdout == "\nTrue False\n", done.stderr
+
+
+def test_a_program_of_cpp_finds_the_library():
+    if (FOLDER / "lib/cmake").exists():
+        found = pathlib.Path(gradus.cmake_prefix_path())
+        assert (found / "lib/cmake/gradus/gradus-config.cmake").exists()
+        assert (found / "include/gradus/gradus.h").exists()
+    else:
+        with pytest.raises(gradus.Error, match="holds no CMake package"):
+            gradus.cmake_prefix_path()
