@@ -1,5 +1,6 @@
 // Task 8.1: byte-pair encoding: merges are learned from a text, and turn texts into tokens and
 // back.
+#include <functional>
 #include <map>
 #include <queue>
 #include <stdexcept>
