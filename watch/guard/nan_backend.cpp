@@ -166,7 +166,8 @@ class Look {
       return std::ranges::any_of(
           results_, [&](const Tensor& y) { return x.storage().is_alias_of(y.storage()); });
     };
-    const auto kept = std::ranges::stable_partition(operands_, std::not_fn(is_result)).begin();
+    const auto kept =
+        std::stable_partition(operands_.begin(), operands_.end(), std::not_fn(is_result));
     Tensors changed(kept, operands_.end());
     operands_.erase(kept, operands_.end());
     if (function_ == Function::scatter) changed = results_;
