@@ -3,7 +3,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gradus/cuda/kernels/nonfinite.cuh"
+#include "gradus/cuda/kernels/guard/nonfinite.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"

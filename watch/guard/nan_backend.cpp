@@ -98,8 +98,6 @@ class Look {
     if (Nested::depth > 1 || is_passed_over(function) || !NanWatcher::get().looks()) return;
     const int tensors = (0 + ... + int{is_of_tensors<Args>});
     first_result_ = tensors - contracts::of(function).results;
-    // The logarithms of attention's sums are infinite for queries without keys.
-    end_ = function == Function::attention ? tensors - 1 : tensors;
     (see(args), ...);
     looks_ = !results_.empty() && !stays_finite_ && (function != Function::copy || is_conversion());
     if (looks_) look_before();
@@ -115,8 +113,7 @@ class Look {
                                         std::is_same_v<T, ArrayRef<Tensor>>;
 
   void add(const Tensor& x) {
-    if (place_ < end_ && may_be_nonfinite(x))
-      (place_ < first_result_ ? operands_ : results_).push_back(x);
+    if (may_be_nonfinite(x)) (place_ < first_result_ ? operands_ : results_).push_back(x);
   }
   void see(const Tensor& x) {
     add(x);
@@ -169,7 +166,8 @@ class Look {
       return std::ranges::any_of(
           results_, [&](const Tensor& y) { return x.storage().is_alias_of(y.storage()); });
     };
-    const auto kept = std::ranges::stable_partition(operands_, std::not_fn(is_result)).begin();
+    const auto kept =
+        std::stable_partition(operands_.begin(), operands_.end(), std::not_fn(is_result));
     Tensors changed(kept, operands_.end());
     operands_.erase(kept, operands_.end());
     if (function_ == Function::scatter) changed = results_;
@@ -203,7 +201,7 @@ class Look {
   const char* chosen_ = nullptr;
   const fused::Kernel* kernel_ = nullptr;
   bool looks_ = false, stays_finite_ = false;
-  int place_ = 0, first_result_ = 0, end_ = 0, parameters_ = 0;
+  int place_ = 0, first_result_ = 0, parameters_ = 0;
   unsigned given_ = 0;
   uint64_t number_ = 0;
   Tensors operands_, results_;
