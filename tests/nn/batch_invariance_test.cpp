@@ -222,6 +222,17 @@ TEST(BatchInvariantSetting, RefusesBlasWhoseSumsDependOnTheBatch) {
   set_matmul_kernel(MatmulKernel::automatic);
 }
 
+TEST(BatchInvariantSetting, FusedFunctionsAreCalledAsTheyAre) {
+  const auto f = [](const Tensor& x) { return x.exp().sum(1); };
+  auto fused = fuse(f);
+  manual_seed(1);
+  const Tensor x = randn({kWholeBatch, 45});
+  fused(x);  // fused for these sizes before
+  const Invariantly on;
+  EXPECT_EQ(different_rows(fused(x), f(x)), 0);
+  EXPECT_EQ(different_rows(fused(x.narrow(0, 5, 1)), f(x).narrow(0, 5, 1)), 0);
+}
+
 TEST(BatchInvariantSetting, HoldsForTheProcess) {
   const Invariantly off(false);
   auto& context = globalContext();
