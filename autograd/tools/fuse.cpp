@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/factories.h"
@@ -248,7 +249,8 @@ FusedFunction::FusedFunction() : state_(std::make_shared<State>()) {}
 Tensors FusedFunction::call(const Tensors& inputs,
                             const std::function<Tensors(const Tensors&)>& f) {
   for (const Tensor& x : inputs) x.operand("fuse", "an argument");
-  if (inputs.empty()) return f(inputs);
+  // The order of a fused kernel's sums is its own.
+  if (inputs.empty() || batch_invariant()) return f(inputs);
   // A part of the trace of another fused function, or of this one; or of a batch, whose tensors
   // have the shapes of one sample.
   if (inputs[0].is_meta() || batching::here()) return f(inputs);

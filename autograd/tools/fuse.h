@@ -82,7 +82,8 @@ class Fused {
 //
 // f is called unfused where it does something else: sorts, multiplies matrices of half types, reads
 // data (item()), changes an argument, captures a tensor or runs under autocast. A warning, once for
-// each function, and why_not() name the reason. Errors: those of f.
+// each function, and why_not() name the reason. Errors: those of f. f is called unfused, too, while
+// rows have the same bits in every batch (docs/reproducibility.md).
 template <class F>
 Fused<F> fuse(F f) {
   return Fused<F>(std::move(f));

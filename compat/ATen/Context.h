@@ -1,5 +1,5 @@
-// at::globalContext(): devices and their generators, the precision of products and convolutions, the
-// order of sums.
+// at::globalContext(): devices and their generators, the precision of products and convolutions,
+// the order of sums.
 #pragma once
 
 #include <atomic>

@@ -246,8 +246,8 @@ void winograd_weight(const Convolution& s, const float* grad, const float* input
 const ConvolutionWay<float>* winograd_way(const Convolution& s) {
   constexpr int64_t kFewChannels = 32, kFewTiles = 64;
   static constexpr ConvolutionWay<float> way = {winograd_output, winograd_input, winograd_weight};
-  const bool many = detail::batch_invariant() ? s.outputs() >= kFewTiles
-                                              : s.batch * s.outputs() >= 4 * kFewTiles;
+  const bool many =
+      detail::batch_invariant() ? s.outputs() >= kFewTiles : s.batch * s.outputs() >= 4 * kFewTiles;
   bool takes = s.spatial == 2 && s.group_channels() >= kFewChannels &&
                s.group_filters() >= kFewChannels && many;
   for (const int d : {1, 2}) {

@@ -222,6 +222,22 @@ TEST(BatchInvariantSetting, RefusesBlasWhoseSumsDependOnTheBatch) {
   set_matmul_kernel(MatmulKernel::automatic);
 }
 
+TEST(BatchInvariantSetting, FusedFunctionsAreCalledAsTheyAre) {
+  int calls = 0;
+  auto fused = fuse([&](const Tensor& x) {
+    ++calls;
+    return x.exp().sum(1);
+  });
+  const Tensor x = randn({kWholeBatch, 45});
+  fused(x);  // is fused for these sizes
+  const int before = calls;
+  fused(x);
+  EXPECT_EQ(calls, before);
+  const Invariantly on;
+  fused(x);
+  EXPECT_EQ(calls, before + 1);
+}
+
 TEST(BatchInvariantSetting, HoldsForTheProcess) {
   const Invariantly off(false);
   auto& context = globalContext();
