@@ -19,7 +19,7 @@ BLOCK = re.compile(r"(<!-- needs: (\w+) -->\n)?^```python\n(.*?)^```\n(?:\n```te
 
 
 def blocks():
-    for page in ("README.md", "docs/python.md", "docs/coming-from.md"):
+    for page in ("README.md", "docs/python.md", "docs/coming-from.md", "docs/simulator.md"):
         for i, found in enumerate(BLOCK.finditer((ROOT / page).read_text())):
             yield pytest.param(*found.groups()[1:], id=f"{page}-{i}")
 
@@ -28,6 +28,8 @@ def blocks():
 def test_program_of_a_page(needs, code, printed, tmp_path):
     if needs == "cuda" and not gradus.cuda.is_available():
         pytest.skip("no GPU, and no simulated one")
+    if needs == "sim" and not gradus.sim.is_available():
+        pytest.skip("no simulated devices")
     source = tmp_path / "page.py"  # whose text a function may ask for
     source.write_text(code)
     out = io.StringIO()
