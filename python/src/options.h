@@ -32,8 +32,8 @@ inline constexpr std::array texts_of<Interpolation> = {
     "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"};
 template <>
 inline constexpr std::array texts_of<Nonlinearity> = {
-    "linear",           "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "sigmoid",          "tanh",    "relu",   "leaky_relu",       "gelu"};
+    "linear",           "conv1d",  "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "sigmoid", "tanh",   "relu",   "leaky_relu",       "gelu"};
 // Other texts that PyTorch has for some.
 bool other_text(std::string_view text, PaddingMode& to);
 
@@ -42,7 +42,9 @@ concept Enumeration = std::is_enum_v<T> && !std::is_same_v<T, ScalarType>;
 template <class T>
 concept Expanding = is_expanding_array<T>;
 template <class T>
-concept Holder = requires { typename T::ContainedType; };
+concept Holder = requires {
+  typename T::ContainedType;
+};
 template <class>
 inline constexpr bool is_function = false;
 template <class R, class... A>
@@ -293,10 +295,33 @@ struct OptionBinding {
     return out;
   }
 
+  // Gives the options that were not given the defaults that follow from the required arguments: a
+  // stride is the kernel_size.
+  static void derive(Options& options, const std::vector<bool>& given) {
+    if constexpr (required() > 0 && requires { options.fields(); }) {
+      const auto fields = options.fields();
+      const Options derived = [&]<size_t... I>(std::index_sequence<I...>) {
+        return Options(std::get<I>(fields).value...);
+      }
+      (std::make_index_sequence<required()>{});
+      const auto defaults = derived.fields();
+      [&]<size_t... I>(std::index_sequence<I...>) {
+        const auto set = [&](size_t i, const auto& to, const auto& from) {
+          using T = std::remove_cvref_t<decltype(to.value)>;
+          if (!given[i]) const_cast<T&>(to.value) = from.value;
+        };
+        (set(I, std::get<I>(fields), std::get<I>(defaults)), ...);
+      }
+      (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(fields)>>>{});
+    }
+  }
+
   // Options from the positional arguments [first, end), and from keywords, which are taken out.
-  static Options read(const char* function, const nb::args& args, size_t first, nb::dict& keywords) {
+  static Options read(const char* function, const nb::args& args, size_t first,
+                      nb::dict& keywords) {
     Options options = blank_options<Options>();
     size_t at = first, index = 0;
+    std::vector<bool> found;
     each(options, [&](const auto& field) {
       using T = std::remove_cvref_t<decltype(field.value)>;
       T& value = const_cast<T&>(field.value);
@@ -311,12 +336,15 @@ struct OptionBinding {
         PyDict_DelItem(keywords.ptr(), key.ptr());
       }
       if (given.is_valid()) {
-        if (!load_option(given, value)) fail_argument(function, name, "has a value of another type");
+        if (!load_option(given, value))
+          fail_argument(function, name, "has a value of another type");
       } else if (index < required()) {
         fail_argument(function, name, "is missing");
       }
+      found.push_back(given.is_valid());
       ++index;
     });
+    derive(options, found);
     if (at < args.size()) fail_argument(function, "", "too many arguments");
     return options;
   }

@@ -6,50 +6,30 @@ from .._gradus._nn import Module
 from .parameter import Parameter
 
 
-class Sequential(Module):
-    """Modules one after the other: each gets the result of the one before."""
-
-    def __init__(self, *modules):
-        super().__init__()
-        if len(modules) == 1 and isinstance(modules[0], dict):
-            for name, module in modules[0].items():
-                self.add_module(name, module)
-        else:
-            for i, module in enumerate(modules):
-                self.add_module(str(i), module)
-
-    def forward(self, input):
-        for module in self.children():
-            input = module(input)
-        return input
-
-    def append(self, module):
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
+class _ByPlace(Module):
+    """Modules under the names "0", "1" and so on, or others that keep their order."""
 
     def __len__(self):
-        return len(list(self.children()))
+        return len(self._modules)
 
     def __iter__(self):
         return self.children()
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self.named_children())[index]))
-        return list(self.children())[index]
+            return self._of(list(self._modules.items())[index])
+        return list(self._modules.values())[index]
 
     def __setitem__(self, index, module):
-        name = list(self.named_children())[index][0]
-        self.add_module(name, module)
+        self.add_module(list(self._modules)[index], module)
 
+    def __delitem__(self, index):
+        names, kept = list(self._modules), list(self._modules.items())
+        del kept[index]
+        self._set(names, kept)
 
-class ModuleList(Module):
-    """Modules by place, without a forward() of its own."""
-
-    def __init__(self, modules=None):
-        super().__init__()
-        self.extend(modules or ())
+    def __iadd__(self, modules):
+        return self.extend(modules)
 
     def append(self, module):
         """Adds a module at the end."""
@@ -58,17 +38,59 @@ class ModuleList(Module):
 
     def extend(self, modules):
         """Adds modules at the end."""
-        for module in modules:
+        for module in list(modules):
             self.append(module)
         return self
 
-    __len__ = Sequential.__len__
-    __iter__ = Sequential.__iter__
-    __setitem__ = Sequential.__setitem__
+    def insert(self, index, module):
+        """Adds a module before the one of that index."""
+        names, kept = list(self._modules), list(self._modules.items())
+        kept.insert(index, (str(index), module))
+        self._set(names, kept)
 
-    def __getitem__(self, index):
-        children = list(self.children())[index]
-        return type(self)(children) if isinstance(index, slice) else children
+    def pop(self, index):
+        """Takes a module out and returns it."""
+        module = self[index]
+        del self[index]
+        return module
+
+    def _set(self, before, kept):
+        for name in before:
+            delattr(self, name)
+        numbered = all(name.isdigit() for name, _ in kept)
+        for i, (name, module) in enumerate(kept):
+            self.add_module(str(i) if numbered else name, module)
+
+
+class Sequential(_ByPlace):
+    """Modules one after the other: each gets the result of the one before."""
+
+    def __init__(self, *modules):
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, module in modules[0].items():
+                self.add_module(name, module)
+        else:
+            self.extend(modules)
+
+    def _of(self, items):
+        return type(self)(OrderedDict(items))
+
+    def forward(self, input):
+        for module in self:
+            input = module(input)
+        return input
+
+
+class ModuleList(_ByPlace):
+    """Modules by place, without a forward() of its own."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.extend(modules or ())
+
+    def _of(self, items):
+        return type(self)(module for _, module in items)
 
 
 class ModuleDict(Module):
@@ -84,28 +106,42 @@ class ModuleDict(Module):
             self[name] = module
 
     def __getitem__(self, name):
-        return dict(self.named_children())[name]
+        return self._modules[name]
 
     def __setitem__(self, name, module):
         self.add_module(name, module)
 
     def __contains__(self, name):
-        return name in dict(self.named_children())
+        return name in self._modules
+
+    def __delitem__(self, name):
+        delattr(self, name)
 
     def __len__(self):
-        return len(list(self.children()))
+        return len(self._modules)
 
     def __iter__(self):
         return iter(self.keys())
 
     def keys(self):
-        return dict(self.named_children()).keys()
+        return self._modules.keys()
 
     def values(self):
-        return dict(self.named_children()).values()
+        return self._modules.values()
 
     def items(self):
-        return dict(self.named_children()).items()
+        return self._modules.items()
+
+    def pop(self, name):
+        """Takes a module out and returns it."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self):
+        """Takes all modules out."""
+        for name in list(self.keys()):
+            del self[name]
 
 
 class ParameterList(Module):

@@ -1,6 +1,7 @@
 """Gradients clipped, and parameters as one vector, under the names of torch.nn.utils."""
 
-from .. import _gradus
+from ... import _gradus
+from . import rnn
 
 
 def _list(parameters):

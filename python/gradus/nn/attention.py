@@ -1,0 +1,76 @@
+"""Attention and transformers, with batch_first, which C++ leaves to its callers."""
+
+import copy
+
+from .._gradus import _nn
+from .._gradus._nn import Module
+from .containers import ModuleList
+
+
+def _turned(value):
+    """(batch, length, ...) as (length, batch, ...), and back."""
+    return value.transpose(0, 1) if value.dim() == 3 else value
+
+
+def _batch_first(base, *sequences):
+    """The layer of C++ with batch_first, which turns the tensors of these names and the result."""
+
+    class Layer(base):
+        __doc__ = base.__doc__
+
+        def __init__(self, *args, batch_first=False, **options):
+            super().__init__(*args, **options)
+            self.batch_first = batch_first
+
+        def forward(self, *args, **keywords):
+            if not self.batch_first:
+                return super().forward(*args, **keywords)
+            args = tuple(_turned(arg) if i < len(sequences) else arg for i, arg in enumerate(args))
+            keywords = {name: _turned(value) if name in sequences else value
+                        for name, value in keywords.items()}
+            out = super().forward(*args, **keywords)
+            return (_turned(out[0]), *out[1:]) if isinstance(out, tuple) else _turned(out)
+
+    Layer.__name__ = Layer.__qualname__ = base.__name__
+    return Layer
+
+
+MultiheadAttention = _batch_first(_nn.MultiheadAttention, "query", "key", "value")
+TransformerEncoderLayer = _batch_first(_nn.TransformerEncoderLayer, "src")
+TransformerDecoderLayer = _batch_first(_nn.TransformerDecoderLayer, "tgt", "memory")
+Transformer = _batch_first(_nn.Transformer, "src", "tgt")
+
+
+class _Stack(Module):
+    def __init__(self, layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
+        self.num_layers, self.norm = num_layers, norm
+
+    def _run(self, x, *args, **keywords):
+        for layer in self.layers:
+            x = layer(x, *args, **keywords)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerEncoder(_Stack):
+    """A stack of copies of an encoder layer."""
+
+    def __init__(self, encoder_layer, num_layers, norm=None):
+        super().__init__(encoder_layer, num_layers, norm)
+
+    def forward(self, src, mask=None, src_key_padding_mask=None):
+        return self._run(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+
+
+class TransformerDecoder(_Stack):
+    """A stack of copies of a decoder layer."""
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__(decoder_layer, num_layers, norm)
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None):
+        return self._run(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+                         tgt_key_padding_mask=tgt_key_padding_mask,
+                         memory_key_padding_mask=memory_key_padding_mask)
