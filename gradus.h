@@ -48,6 +48,8 @@
 #include "gradus/watch/csv_logger.h"
 #include "gradus/watch/dashboard/dashboard.h"
 #include "gradus/watch/early_stopping.h"
+#include "gradus/watch/guard/nan_guard.h"
+#include "gradus/watch/guard/of_environment.h"
 #include "gradus/watch/progress_bar.h"
 #include "gradus/watch/stop_signal.h"
 #include "gradus/watch/summary.h"

@@ -12,6 +12,7 @@
 #include "gradus/cuda/runtime/pinned.h"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/foreign_memory.h"
+#include "gradus/tensor/nonfinite.h"
 
 namespace gradus {
 
@@ -24,6 +25,10 @@ namespace {
 Backend& cuda_backend() { missing("cuda"); }
 void check_cuda_memory(const char* op, const void*, Device) { missing(op); }
 StoragePtr allocate_pinned_memory(size_t) { missing("pinned_memory"); }
+void cuda_tell_nonfinite(void (*)(int, const NonfiniteFinding&)) {}
+void cuda_note_kinds(uint64_t, ArrayRef<Tensor>) { missing("NanGuard"); }
+void cuda_find_nonfinite(const CheckedOperation&) { missing("NanGuard"); }
+void cuda_finish_nonfinite() {}
 std::function<void()> cuda_thread_state() {
   return [] {};
 }

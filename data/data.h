@@ -22,6 +22,7 @@
 #include "gradus/data/transforms/border.h"
 #include "gradus/data/transforms/color.h"
 #include "gradus/data/transforms/image.h"
+#include "gradus/data/transforms/imputer.h"
 #include "gradus/data/transforms/mixup.h"
 #include "gradus/data/transforms/stack.h"
 #include "gradus/data/transforms/tensor.h"

@@ -156,7 +156,7 @@ class Module : public std::enable_shared_from_this<Module> {
   // Whether somebody looks at what forward() takes or returns.
   bool is_watched() const {
     return !forward_pre_hooks_.empty() || !forward_hooks_.empty() ||
-           Observer<Module>::current.load(std::memory_order_relaxed);
+           Observer<Module>::any();
   }
   // forward(), between the hooks. Errors: TypeError where there are hooks for other types than it
   // takes or returns; those of forward(), to which the path of the module is added.

@@ -5,6 +5,7 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/optim/schedulers/state.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -31,6 +32,7 @@ Tensor GradScaler::scale_on(const Device& device) const {
 // The scale has the type in which a number would multiply the outputs.
 Tensor GradScaler::scale(const Tensor& outputs) const {
   if (!options_.enabled()) return outputs;
+  const Observed<ScaledPass> observed({this, /*ends=*/false});
   const ScalarType type = computed_type(outputs.dtype());
   return (outputs.to(type) * scale_on(outputs.device()).to(type)).to(outputs.scalar_type());
 }
@@ -38,6 +40,7 @@ Tensor GradScaler::scale(const Tensor& outputs) const {
 // The largest element says whether all are finite: one pass.
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!options_.enabled()) return;
+  const Observed<ScaledPass> observed({this, /*ends=*/false});
   const auto known = seen_.find(&optimizer);
   check<Error>(
       known == seen_.end(),
@@ -90,6 +93,7 @@ void GradScaler::update(std::optional<double> new_scale) {
   check<Error>(new_scale || !seen_.empty(),
                "GradScaler: No inf checks were recorded prior to update; call "
                "step(optimizer) or unscale_(optimizer) first");
+  const Observed<ScaledPass> observed({this, /*ends=*/true});
   const NoGradGuard guard;
   if (new_scale) {
     scale_.fill_(*new_scale);

@@ -3,6 +3,7 @@
 #include "gradus/tensor/backend.h"
 
 #include <atomic>
+#include <limits>
 
 #include "gradus/tensor/batching/backend.h"
 #include "gradus/tensor/batching/level.h"
@@ -97,7 +98,8 @@ void Backend::histc(bool all, double low, double high, const Tensor& x, const Te
 }
 
 // Two passes, since the squares of large numbers would swallow their differences. The rounding of
-// the mean adds to the sum of squares; that is subtracted.
+// the mean adds to the sum of squares; that is subtracted as a share of it. So a sum that the type
+// cannot hold is infinite, and not the difference of two infinite ones.
 void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
   const auto fold = [&](ReduceOp op, const Tensor& list) {
     Tensor result = raw::empty(out.sizes(), out.scalar_type(), out.device());
@@ -108,13 +110,17 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
       raw::zip(BinaryOp::sub, raw::to(x, out.scalar_type()), fold(ReduceOp::mean, x));
   const Tensor rest = fold(ReduceOp::sum, from_mean), length = fold(ReduceOp::norm2, from_mean);
   const int64_t n = x.numel() / out.numel();
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  raw::zip_(BinaryOp::div, rest, raw::zip(BinaryOp::maximum, length, Scalar(kLeast)));
   raw::zip_(BinaryOp::mul, rest, rest);
-  raw::zip_(BinaryOp::div, rest, Scalar(n));
-  raw::zip_(BinaryOp::mul, length, length);
-  raw::zip_(BinaryOp::sub, length, rest);
-  raw::zip_(BinaryOp::maximum, length, Scalar(0));
-  raw::zip_(BinaryOp::div, length, Scalar(divisor));
-  root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
+  raw::zip_(BinaryOp::div, rest, Scalar(-n));
+  raw::zip_(BinaryOp::add, rest, Scalar(1));
+  raw::zip_(BinaryOp::maximum, rest, Scalar(0));
+  raw::zip_(BinaryOp::div, rest, Scalar(divisor));
+  if (root) map(UnaryOp::sqrt, rest, rest);
+  raw::zip_(BinaryOp::mul, rest, length);
+  if (!root) raw::zip_(BinaryOp::mul, rest, length);
+  copy(rest, out);
 }
 
 void Backend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {

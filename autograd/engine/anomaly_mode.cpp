@@ -23,6 +23,7 @@ DetectAnomalyGuard::~DetectAnomalyGuard() {
 ForwardCall::ForwardCall() : frames_(64) {
   frames_.resize(static_cast<size_t>(backtrace(frames_.data(), static_cast<int>(frames_.size()))));
   if (Node* parent = evaluating_node()) parent_ = parent->getptr();
+  if (module_of_call) module_ = *module_of_call;
 }
 
 void ForwardCall::report(const Node& node, Error& error) {

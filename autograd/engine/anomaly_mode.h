@@ -18,15 +18,26 @@ namespace autograd {
 // for all threads.
 class AnomalyMode {
  public:
-  static bool is_enabled() { return enabled_.load(std::memory_order_relaxed); }
+  static bool is_enabled() { return (keeps_.load(std::memory_order_relaxed) & kAnomaly) != 0; }
   static bool should_check_nan() { return check_nan_.load(std::memory_order_relaxed); }
   static void set_enabled(bool enabled, bool check_nan = true) {
-    enabled_.store(enabled, std::memory_order_relaxed);
+    set(kAnomaly, enabled);
     check_nan_.store(check_nan, std::memory_order_relaxed);
   }
 
+  // Whether operations keep the place of their call: while the mode or a NanGuard is on.
+  static bool keeps_places() { return keeps_.load(std::memory_order_relaxed) != 0; }
+  static void keep_places_for_guard(bool on) { set(kGuard, on); }
+
  private:
-  static inline std::atomic<bool> enabled_ = false, check_nan_ = true;
+  enum : unsigned { kAnomaly = 1, kGuard = 2 };
+  static void set(unsigned who, bool on) {
+    on ? keeps_.fetch_or(who, std::memory_order_relaxed)
+       : keeps_.fetch_and(~who, std::memory_order_relaxed);
+  }
+
+  static inline std::atomic<unsigned> keeps_ = 0;  // bits
+  static inline std::atomic<bool> check_nan_ = true;
 };
 
 // Turns the mode on while it lives; guards nest.
@@ -41,6 +52,9 @@ class DetectAnomalyGuard {
   bool enabled_before_, check_nan_before_;
 };
 
+// The module that this thread calls, as messages name it; null where nobody tells (NanGuard does).
+inline constinit thread_local const std::shared_ptr<const std::string>* module_of_call = nullptr;
+
 // The place where an operation was called. The operation's node makes it, on the calling thread.
 class ForwardCall {
  public:
@@ -50,8 +64,14 @@ class ForwardCall {
   // the backward of another operation, the calls that led to that operation, and so on.
   static void report(const Node& node, Error& error);
 
+  // The return addresses, innermost first, for code_places and user_line.
+  const std::vector<void*>& frames() const { return frames_; }
+  // The module_of_call of that time.
+  const std::shared_ptr<const std::string>& module() const { return module_; }
+
  private:
   std::vector<void*> frames_;
+  std::shared_ptr<const std::string> module_;
   std::shared_ptr<Node> parent_;
 };
 

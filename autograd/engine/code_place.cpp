@@ -107,9 +107,7 @@ void find_lines(std::vector<Place>& places, const std::string& object) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> code_places(const std::vector<void*>& returns) {
+std::vector<Place> places_of(const std::vector<void*>& returns) {
   std::vector<Place> places;
   for (void* address : returns)
     if (std::optional<Place> place = locate(address)) places.push_back(std::move(*place));
@@ -118,8 +116,36 @@ std::vector<std::string> code_places(const std::vector<void*>& returns) {
     if (std::find(objects.begin(), objects.end(), place.object) == objects.end())
       objects.push_back(place.object);
   for (const std::string& object : objects) find_lines(places, object);
+  return places;
+}
+
+// Whether a line is one of this library, or of a header of the system, or has no number.
+bool is_of_library(const std::string& line) {
+  static const std::string root = [] {
+    const std::string here = __FILE__;
+    return here.substr(0, here.rfind("autograd/engine/"));
+  }();
+  if (line.ends_with('?') || line.find("/include/gradus/") != std::string::npos ||
+      line.starts_with("/usr/include/"))
+    return true;
+  for (const char* folder : {"tensor/", "autograd/", "cpu/", "cuda/", "nn/", "optim/", "data/",
+                             "serialize/", "watch/", "distributed/", "compat/"})
+    if (line.starts_with(root + folder)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string user_line(const std::vector<void*>& returns) {
+  for (const Place& place : places_of(returns))
+    if (!place.line.empty() && !is_of_library(place.line))
+      return place.line.substr(place.line.rfind('/') + 1);
+  return "";
+}
+
+std::vector<std::string> code_places(const std::vector<void*>& returns) {
   std::vector<std::string> out;
-  for (const Place& place : places) {
+  for (const Place& place : places_of(returns)) {
     out.push_back(place.line + (place.line.empty() ? "" : " ") + place.object + "(+" +
                   place.offset + ")");
     if (!place.function.empty()) out.back() += " " + place.function;

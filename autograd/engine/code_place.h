@@ -10,5 +10,8 @@ namespace gradus {
 // of GNU binutils and debug information (-g); the function's name needs -rdynamic. Calls inside
 // this library are left out where their names show it. Slow: for errors.
 std::vector<std::string> code_places(const std::vector<void*>& returns);
+// The innermost call outside of this library, "file.cpp:41"; empty where it is not known. Needs
+// what code_places needs for a line. Slow, too.
+std::string user_line(const std::vector<void*>& returns);
 
 }  // namespace gradus

@@ -65,6 +65,7 @@ void run_hooks(const Node& node, Tensors& grads) {
 
 }  // namespace
 
+bool in_backward_pass() { return running.task != nullptr; }
 Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
 bool enters_alone(const Node& sender, size_t index) {

@@ -72,6 +72,8 @@ class GraphTask {
 // caller of backward(). Errors: Error where the shape does not broadcast from the tensor's.
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index);
 
+// Whether a backward pass runs on this thread.
+bool in_backward_pass();
 // The node whose backward runs on this thread, or null.
 Node* evaluating_node();
 // The sequence number of the next node that this thread makes.

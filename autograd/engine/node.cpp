@@ -23,7 +23,7 @@ uint64_t autograd::next_sequence_number() { return next_sequence_nr; }
 
 Node::Node(edge_list&& next_edges)
     : sequence_nr_(next_sequence_nr++), next_edges_(std::move(next_edges)) {
-  if (autograd::AnomalyMode::is_enabled()) [[unlikely]]
+  if (autograd::AnomalyMode::keeps_places()) [[unlikely]]
     forward_call_ = std::make_unique<autograd::ForwardCall>();
 }
 

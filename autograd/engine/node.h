@@ -97,7 +97,7 @@ class Node : public std::enable_shared_from_this<Node> {
   }
   const NodeHooks* find_hooks() const { return hooks_.get(); }
 
-  // Where the operation was called; null unless AnomalyMode was on then.
+  // Where the operation was called; null unless AnomalyMode or a NanGuard was on then.
   const autograd::ForwardCall* forward_call() const { return forward_call_.get(); }
 
  protected:

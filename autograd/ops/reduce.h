@@ -71,7 +71,7 @@ inline Tensor shared_evenly(const Tensor& grad, const Tensor& x, const Tensor& v
   const Tensor chosen = nan_equals_nan ? where(value == value, same, x != x) : same;
   const Tensor wide = grad.to(computed_type(grad.dtype()));  // half types do not count that far
   const Tensor share = x.dim() ? wide / chosen.sum(reduced_dims(mask, x.dim()), true) : wide;
-  return (share * chosen).to(grad.dtype());
+  return (nan_equals_nan ? where(chosen, share, 0) : share * chosen).to(grad.dtype());
 }
 
 }  // namespace gradus

@@ -1,4 +1,5 @@
-// at::globalContext(): devices, their generators, and the precision of products and convolutions.
+// at::globalContext(): devices and their generators, the precision of products and convolutions, the
+// order of sums.
 #pragma once
 
 #include <atomic>
@@ -6,6 +7,7 @@
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/generator.h"
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/base/precision.h"
 
 namespace gradus {
@@ -13,9 +15,7 @@ namespace gradus {
 class Context {
  public:
   // Errors: Error where there is no such device.
-  const Generator& defaultGenerator(Device device) {
-    return default_generator(device);
-  }
+  const Generator& defaultGenerator(Device device) { return default_generator(device); }
   // Whether products of float32 may be rounded to TF32.
   static bool allowTF32CuBLAS() {
     return float32MatmulPrecision() != Float32MatmulPrecision::HIGHEST;
@@ -26,6 +26,11 @@ class Context {
   // Whether convolutions of float32 may.
   static bool allowTF32CuDNN() { return detail::allows_tf32_convolutions(); }
   static void setAllowTF32CuDNN(bool allow) { detail::allow_tf32_convolutions(allow); }
+  // Whether each row of a forward pass has the same bits in every batch and at every place of it,
+  // at some cost in speed (docs/reproducibility.md). false at first, or as GRADUS_BATCH_INVARIANT
+  // says. A captured graph keeps the kernels that it was captured with.
+  static bool batchInvariant() { return detail::batch_invariant(); }
+  static void setBatchInvariant(bool invariant) { detail::set_batch_invariant(invariant); }
   // Algorithms are chosen by shapes alone, without trials, and each one is deterministic. cuDNN
   // runs where cuda::set_convolution_kernel names it. So these settings are kept, and change
   // nothing.

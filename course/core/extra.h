@@ -36,4 +36,19 @@ void attention(float* out, const float* q, const float* k, const float* v, int n
 // multiple of 16 bytes.
 void matmul(float* c, const float* a, const float* b, int m, int n, int k);
 
+// Task 6.5. The gradients of task 6.3, from dout, and from what forward had and left: lse[i] is the log of
+// the sum of exp(score[i, j]) over the rows j that row i sees. All but lse are (n, d). scratch has room for
+// n numbers and holds nothing. Weights are computed anew, by tiles: no more is stored than dq, dk, dv and
+// scratch. In at most three launches, without atomics. REQUIRES: d <= kLargestHead.
+void attention_backward(float* dq, float* dk, float* dv, float* scratch, const float* dout, const float* out,
+                        const float* lse, const float* q, const float* k, const float* v, int n, int d, bool causal);
+
+// Task 6.6, in two parts.
+// out[j, i] = x[i, j] for x (rows, columns), both row-major, in one launch.
+void transpose(float* out, const float* x, int rows, int columns);
+// counts[b] = how many of the n values are b, for 0 <= b < bins. Other values are not counted, and what counts held
+// before is replaced. In at most two launches. REQUIRES: 0 < bins <= kMostBins.
+constexpr int kMostBins = 1024;
+void histogram(int* counts, const int* values, long n, int bins);
+
 }  // namespace course::gpu

@@ -7,6 +7,9 @@
 // the output. The gradient of the weight is grad (filters, places) * windows^T (places, taps), for
 // which grad is brought to the layout of the places. Sums have borders that depend on the shapes
 // alone.
+//
+// The ways multiply weights by the zeros of padding, too. An infinite weight would give NaN; the
+// gradient of the input then has a way of its own.
 #include "gradus/cpu/convolution/convolution.h"
 
 #include "gradus/cpu/backend.h"
@@ -303,6 +306,50 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
 }
 
 template <class T>
+bool is_finite(const T* x, int64_t count) {
+  T sum = 0;  // of zeros, or NaN
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < count; ++i) sum += x[i] * T(0);
+  return sum == 0;
+}
+
+// Adds each product of an element of grad and one of the weight where it belongs, and no other.
+template <class T>
+void scatter_products(const Convolution& s, const T* grad, const T* weight, T* out) {
+  const int64_t channels = s.group_channels(), filters = s.group_filters(), taps = s.taps();
+  const WindowDim(&w)[kSpatial] = s.dim;
+  parallel_for(0, s.batch * s.channels, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const int64_t sample = plane / s.channels, channel = plane % s.channels;
+      const int64_t first = channel / channels * filters;
+      T* const to = out + plane * s.inputs();
+      std::fill_n(to, s.inputs(), T(0));
+      for (int64_t filter = first; filter < first + filters; ++filter) {
+        const T* from = grad + (sample * s.filters + filter) * s.outputs();
+        const T* const kernel = weight + (filter * channels + channel % channels) * taps;
+        for (int64_t i = 0; i < w[0].out; ++i)
+          for (int64_t j = 0; j < w[1].out; ++j)
+            for (int64_t k = 0; k < w[2].out; ++k, ++from) {
+              const int64_t at[] = {i, j, k};
+              for (int64_t t = 0; t < taps; ++t) {
+                const int64_t tap[] = {t / w[2].kernel / w[1].kernel, t / w[2].kernel % w[1].kernel,
+                                       t % w[2].kernel};
+                int64_t place = 0;
+                bool inside = true;
+                for (int d = 0; d < kSpatial; ++d) {
+                  const int64_t q = at[d] * w[d].stride + tap[d] * w[d].dilation - w[d].padding;
+                  inside &= q >= 0 && q < w[d].in;
+                  place = place * w[d].in + q;
+                }
+                if (inside) to[place] += *from * kernel[t];
+              }
+            }
+      }
+    }
+  });
+}
+
+template <class T>
 const ConvolutionWay<T>& way_of(const Convolution& s) {
   static constexpr ConvolutionWay<T> in_place = {output_of<T>, input_gradient<T>,
                                                  weight_gradient<T>};
@@ -326,7 +373,7 @@ void CpuBackend::convolution(ConvolutionPass part, const Convolution& shape, con
         return way.output(shape, x, y,
                           bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, to);
       case ConvolutionPass::dgrad:
-        return way.input(shape, x, y, to);
+        return (is_finite(y, b.numel()) ? way.input : scatter_products<T>)(shape, x, y, to);
       case ConvolutionPass::wgrad:
         return way.weight(shape, x, y, to);
     }

@@ -12,6 +12,7 @@
 #include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/winograd_loops.h"
+#include "gradus/tensor/base/batch_invariant.h"
 
 namespace gradus::cpu {
 
@@ -245,8 +246,10 @@ void winograd_weight(const Convolution& s, const float* grad, const float* input
 const ConvolutionWay<float>* winograd_way(const Convolution& s) {
   constexpr int64_t kFewChannels = 32, kFewTiles = 64;
   static constexpr ConvolutionWay<float> way = {winograd_output, winograd_input, winograd_weight};
+  const bool many = detail::batch_invariant() ? s.outputs() >= kFewTiles
+                                              : s.batch * s.outputs() >= 4 * kFewTiles;
   bool takes = s.spatial == 2 && s.group_channels() >= kFewChannels &&
-               s.group_filters() >= kFewChannels && s.batch * s.outputs() >= 4 * kFewTiles;
+               s.group_filters() >= kFewChannels && many;
   for (const int d : {1, 2}) {
     const WindowDim& w = s.dim[d];
     takes = takes && w.kernel == 3 && w.stride == 1 && w.dilation == 1 && w.padding <= 2;

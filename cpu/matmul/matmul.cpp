@@ -7,6 +7,7 @@
 #include "gradus/cpu/matmul/pack.h"
 #include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -50,9 +51,16 @@ namespace {
 // many terms alone is vector code.
 constexpr int64_t kSmall = 1024, kManyTerms = 32;
 
-// Whether BLAS, if there is one, multiplies what is not small.
+// Whether BLAS, if there is one, multiplies what is not small. The rows decide in which order BLAS
+// adds.
 bool prefers_blas() {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
+  if (detail::batch_invariant()) {
+    check<Error>(kernel != MatmulKernel::blas,
+                 "matmul: the kernel \"blas\" adds in an order that depends on the batch, which "
+                 "setBatchInvariant(true) forbids; call set_matmul_kernel(MatmulKernel::own)");
+    return false;
+  }
   return kernel == MatmulKernel::blas ||
          (kernel == MatmulKernel::automatic && instruction_set() == InstructionSet::baseline);
 }
@@ -63,9 +71,11 @@ template <class T>
 void multiply_chosen(const Product<T>& p) {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
   const bool small = p.m * p.n * p.k <= kSmall && (p.m * p.n > 1 || p.k < kManyTerms);
-  if constexpr (std::is_floating_point_v<T>)
-    if (kernel == MatmulKernel::blas || (!small && prefers_blas()))
-      if (multiply_blas(p)) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    if ((kernel == MatmulKernel::blas || !small) && prefers_blas() && multiply_blas(p)) return;
+    // The order of a packed product's sums depends on k alone.
+    if (detail::batch_invariant() && p.k > 0) return multiply_packed(p, table_of<MicroKernel<T>>());
+  }
   if (small)
     multiply_small(p);
   else if (!multiply_vector(p))
@@ -120,7 +130,8 @@ Tensor CpuBackend::packed(const Tensor& b, int64_t rows) {
   visit_numbers("matmul", b.dtype(), [&]<class T>(TypeTag<T>) {
     const auto& kernel = table_of<MicroKernel<T>>();
     const int64_t k = b.size(0), n = b.size(1), panels = divide_up(n, kernel.columns);
-    const bool few = rows < 2 || n < kernel.columns || k * n <= kSmall;
+    const bool vector = rows < 2 && !detail::batch_invariant();
+    const bool few = vector || n < kernel.columns || k * n <= kSmall;
     if (few || (have_blas() && prefers_blas())) {
       out = raw::contiguous(b);
       return;

@@ -58,7 +58,8 @@ void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t 
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
       T& to = out[r * p.out_row + c * p.out_column];
-      to = tile[r * kernel.columns + c] + (adds ? to : T(0));
+      const T& sum = tile[r * kernel.columns + c];
+      to = adds ? to + sum : sum;
     }
 }
 

@@ -53,7 +53,21 @@ struct Rows {
     const T about = x[0];
     mean = about + static_cast<T>(loops.moments(rows.length, x, about, squares) / n);
     const double rest = loops.moments(rows.length, x, mean, squares);
-    return std::max(squares - rest * (rest / n), 0.0);
+    const double about_mean = std::max(squares - rest * (rest / n), 0.0);
+    return std::isfinite(about_mean) ? about_mean : wide_moments(x, mean);
+  }
+  // The same in double, for numbers whose squares T cannot hold. The mean of infinite ones is
+  // infinite, and nothing is known of the squares.
+  double wide_moments(const T* x, T& mean) const {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < rows.length; ++i) sum += static_cast<double>(x[i]);
+    const double wide = sum / static_cast<double>(rows.length);
+    for (int64_t i = 0; i < rows.length; ++i) {
+      const double apart = static_cast<double>(x[i]) - wide;
+      squares += apart * apart;
+    }
+    mean = static_cast<T>(wide);
+    return squares;
   }
 
   // Two parts' moments make the whole's without cancellation: Chan, Golub and LeVeque, "Updating
@@ -69,7 +83,8 @@ struct Rows {
                        squares += row_moments(x + r * rows.length, row_mean);
                        const double apart = static_cast<double>(row_mean) - mean;
                        count += n;
-                       mean += apart * (n / count);
+                       mean += std::isfinite(apart) ? apart * (n / count)
+                                                    : static_cast<double>(row_mean);
                        squares += apart * (apart * ((count - n) * (n / count)));
                      }
                      means[g] = static_cast<T>(mean);

@@ -8,6 +8,7 @@
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/softmax_loops.h"
 #include "gradus/cpu/walk/walk.h"
+#include "gradus/tensor/base/batch_invariant.h"
 
 namespace gradus::cpu {
 
@@ -64,13 +65,14 @@ class Runner {
     if (ones(step_) && !(is_short() && count >= kBuffered))
       return for_runs(share, [&](const Strides& at, int64_t some) { run_lines(at, some); });
     const int64_t panels = divide_up(share, kLeastWidth) * kLeastWidth;
-    if (ones(apart_) && !ones(step_) && lines_.size[lines_.dims - 1] >= kNarrow)
+    if (ones(apart_) && !ones(step_) && lines_.size[lines_.dims - 1] >= kNarrow && !alike_)
       return for_runs(panels, [&](const Strides& at, int64_t some) { run_columns(at, some); });
     parallel_for(0, count, panels, [&](int64_t begin, int64_t end) { run_buffered(begin, end); });
   }
 
  private:
-  bool is_short() const { return n_ * int64_t{sizeof(T)} < 64; }  // than the widest vector
+  // Than the widest vector; such lines are computed side by side, in an order of their own.
+  bool is_short() const { return !alike_ && n_ * int64_t{sizeof(T)} < 64; }
 
   void run_lines(const Strides& at, int64_t count) const {
     const T* in[N - 1];
@@ -122,6 +124,7 @@ class Runner {
   }
 
   const SoftmaxLoop<T>& loop_;
+  const bool alike_ = detail::batch_invariant();  // one order, however many lines there are
   int64_t n_;
   std::array<T*, N> data_;
   Strides step_;   // from element to element of a line

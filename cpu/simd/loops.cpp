@@ -10,6 +10,7 @@
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/math/rounding.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus::cpu::GRADUS_SET {
 
@@ -69,7 +70,8 @@ GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
     }
   }
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::derivative(x[i], y[i]));
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = times_slope<op>(grad[i], static_cast<T>(Row::derivative(x[i], y[i])));
 }
 
 template <class T>

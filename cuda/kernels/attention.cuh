@@ -41,6 +41,7 @@ struct AttentionArgs {
   int width, values;
   Sum scale;
   bool causal, drops;
+  bool alike;  // a row's bits do not depend on the rows beside it
   draw::Dropout<Sum> dropout;
   PhiloxState state;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/tensor/math/elementwise.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus::cuda {
 
@@ -32,7 +33,7 @@ struct MapGrad {
  private:
   template <class T>
   __device__ static T product(T grad, T x, T y) {
-    return grad * static_cast<T>(scalar::Unary<op>::derivative(x, y));
+    return times_slope<op>(grad, static_cast<T>(scalar::Unary<op>::derivative(x, y)));
   }
 };
 

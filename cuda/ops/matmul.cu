@@ -24,6 +24,7 @@
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/runtime/named_choice.h"
+#include "gradus/tensor/base/batch_invariant.h"
 
 namespace gradus::cuda {
 
@@ -55,6 +56,14 @@ ArrayRef<std::string_view> matmul_kernels() { return kNames; }
 std::string_view matmul_kernel() { return matmul_choice().name(); }
 void set_matmul_kernel(std::string_view name) {
   matmul_choice().set(matmul_choice().place_of("set_matmul_kernel", name));
+}
+
+void check_batch_invariant(std::string_view name) {
+  check<NotImplementedError>(
+      !gradus::detail::batch_invariant() || (name != "cublas" && name != "wgmma"),
+      "matmul: the kernel '", name,
+      "' adds in an order that depends on the batch, which setBatchInvariant(true) forbids; pick "
+      "another with set_matmul_kernel(\"automatic\")");
 }
 
 // --- The kernels
@@ -238,8 +247,36 @@ double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
   return first + kSecondPass + kSecondPassEach * static_cast<double>(args.m * args.n * plan.parts);
 }
 
+// The cheapest tile. parts_of(kernel): another number of parts than 1 that may be cheaper.
+template <class T, class F>
+Plan<T> best_tile(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors,
+                  int64_t fewest, const F& parts_of) {
+  Plan<T> best = {};
+  double least = std::numeric_limits<double>::infinity();
+  for (const Kernel<T>& kernel : kTiles<T>) {
+    if (kernel.uses_tensor_cores && !has_tensor_cores()) continue;
+    for (const int64_t parts : {fewest, parts_of(kernel)}) {
+      const Plan<T> plan = {kernel, parts};
+      const double its = cost(plan, args, batches, multiprocessors);
+      if (its < least) least = its, best = plan;
+    }
+  }
+  return best;
+}
+
+// The plan by n and k alone, so that a row's sums have one order in every batch.
+template <class T>
+Plan<T> plan_without_rows(MatmulArgs<T> args) {
+  constexpr int64_t kTerms = 4096, kMostParts = 64;
+  args.m = kPlannedRows;
+  const int64_t parts = std::clamp<int64_t>(args.k / kTerms, 1, kMostParts);
+  return best_tile(args, 1, kPlannedMultiprocessors, parts,
+                   [parts](const Kernel<T>&) { return parts; });
+}
+
 template <class T>
 Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
+  if (gradus::detail::batch_invariant()) return plan_without_rows(args);
   constexpr int64_t kFewTerms = 64, kManyTerms = 128;
   const bool tiny =
       batches * args.m * args.n <= kDot<T>.resident * multiprocessors && args.k <= kFewTerms;
@@ -270,18 +307,9 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
       return plan_of(kFlat[static_cast<size_t>(args.m - 1) / 4], kFlatTerms);
   }
 
-  Plan<T> best = {};
-  double least = std::numeric_limits<double>::infinity();
-  for (const Kernel<T>& kernel : kTiles<T>) {
-    if (kernel.uses_tensor_cores && !has_tensor_cores()) continue;
-    for (const int64_t parts :
-         {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 64)}) {
-      const Plan<T> plan = {kernel, parts};
-      const double its = cost(plan, args, batches, multiprocessors);
-      if (its < least) least = its, best = plan;
-    }
-  }
-  return best;
+  return best_tile(args, batches, multiprocessors, 1, [&](const Kernel<T>& kernel) {
+    return useful_parts(kernel, args, batches, multiprocessors, 64);
+  });
 }
 
 // --- The arguments
@@ -304,17 +332,18 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
 }
 
 template <class T>
-void run_by_shape(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
+void run_by_shape(MatmulArgs<T> args, int64_t batches, int64_t multiprocessors) {
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
   if constexpr (std::is_same_v<T, float>) {
-    if (args.k > 0 &&
+    if (args.k > 0 && !gradus::detail::batch_invariant() &&
         wgmma_cost(args, batches, multiprocessors) < cost(plan, args, batches, multiprocessors))
       return wgmma_matmul(args, batches, multiprocessors);
   }
-  if (plan.parts > 1)
+  if (plan.parts == 1) return run(plan.kernel, args, batches);
+  for (int64_t i = 0; i < batches; ++i) {
     run_split_k(plan.kernel, args, plan.parts);
-  else
-    run(plan.kernel, args, batches);
+    args.a.data += args.a.batch, args.b.data += args.b.batch, args.out += args.m * args.n;
+  }
 }
 
 template <class T>
@@ -343,6 +372,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
   const auto name = static_cast<Choice>(matmul_choice().place());
   if (name == Choice::automatic || args.k == 0)  // without terms there is nothing to choose
     return run_by_shape(args, batches, multiprocessors);
+  check_batch_invariant(matmul_kernel());
   if (name == Choice::cublas) {
     if constexpr (std::is_floating_point_v<T>) {
       cublas_matmul(args, batches);
@@ -374,7 +404,9 @@ bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const
   MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);
   const Plan<float> plan = plan_for(args, 1, multiprocessors);
   if (!plan.kernel.sums_rows || plan.parts > 1) return false;
-  if (wgmma_cost(args, 1, multiprocessors) < cost(plan, args, 1, multiprocessors)) return false;
+  if (!gradus::detail::batch_invariant() &&
+      wgmma_cost(args, 1, multiprocessors) < cost(plan, args, 1, multiprocessors))
+    return false;
   args.row_sums = sums.data_ptr<float>();
   run(plan.kernel, args, 1);
   return true;

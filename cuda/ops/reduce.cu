@@ -5,6 +5,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
 #include "gradus/cuda/ops/elementwise.cuh"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -43,8 +44,11 @@ struct Split {
 };
 Split split(const Context& context, const Problem& problem, int64_t blocks, int64_t least) {
   constexpr int64_t kBlocksPerMultiprocessor = 8, kGranule = 64, kLongest = int64_t{1} << 30;
+  constexpr int64_t kAlike = 1 << 16;  // elements of a part that depends on n alone
   const int64_t n = problem.reduced.numel;
-  const int64_t wanted = context.multiprocessors * kBlocksPerMultiprocessor / blocks;
+  const int64_t wanted = gradus::detail::batch_invariant()
+                             ? n / kAlike
+                             : context.multiprocessors * kBlocksPerMultiprocessor / blocks;
   const int64_t parts = std::max(std::min(wanted, n / least), ceil_div(n, kLongest));
   if (parts <= 1) return {n, 1};
   const int64_t segment = ceil_div(ceil_div(n, parts), kGranule) * kGranule;
@@ -133,7 +137,7 @@ template <class Source>
 bool has_short_rows(const Problem& problem, const Source& x) {
   const int64_t n = problem.reduced.numel;
   return n > 1 && n <= kLongestShortRow && problem.kept.dims == 1 &&
-         problem.kept.stride[1][0] == n &&
+         !gradus::detail::batch_invariant() && problem.kept.stride[1][0] == n &&
          is_ready_for_vectors<vector_width<typename Source::Value>>(x);
 }
 
@@ -154,8 +158,10 @@ void run_strided(const Context& context, const Op& op, const Problem& problem, c
   const int64_t outputs = problem.kept.numel / V, n = problem.reduced.numel;
   // Where the outputs of a warp would leave most multiprocessors idle, those of 128 bytes will do.
   const bool few = outputs < 32 * context.multiprocessors;
+  // Parts of rows are added as those of one row are.
+  const int64_t beside = Source::partial && gradus::detail::batch_invariant() ? 1 : outputs;
   const Division division =
-      divide_block(outputs, last_stride(problem.kept, 1), n, last_stride(problem.reduced, 0),
+      divide_block(beside, last_stride(problem.kept, 1), n, last_stride(problem.reduced, 0),
                    few ? std::max(1, 128 / (V * static_cast<int>(sizeof(T)))) : 32);
   const int64_t blocks = ceil_div(outputs, int64_t{division.kept});
   const Split parts =

@@ -8,6 +8,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
 #include "gradus/cuda/runtime/check.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cuda {
@@ -133,7 +134,8 @@ void with_reading_team(SoftmaxArgs<2>& args, const std::array<const Tensor*, 2>&
 template <int N>
 bool are_few(const Strided<N>& lines, int64_t n, const Context& context) {
   constexpr int64_t kLong = 1 << 17;  // from here on five launches pay on an H100
-  return n >= kLong && lines.numel < context.multiprocessors / 4;
+  return n >= kLong && lines.numel < context.multiprocessors / 4 &&
+         !gradus::detail::batch_invariant();
 }
 void softmax_of_few(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
   backend(out).zip(BinaryOp::sub, x, raw::reduce(ReduceOp::amax, x, IntArrayRef{dim}), out);

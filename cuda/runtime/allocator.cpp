@@ -150,10 +150,6 @@ void check_limit(size_t nbytes, const Stream& stream, const BlockPool& blocks) {
       " allowed; use a smaller batch, or cuda::set_per_process_memory_fraction");
 }
 
-cudaStream_t marking_stream(const Block& block) {
-  return block.graph ? static_cast<cudaStream_t>(block.stream.handle()) : nullptr;
-}
-
 Block* take(size_t nbytes, const Stream& stream) {
   if (nbytes == 0) return nullptr;
   BlockPool& blocks = pool("allocate", stream.device_index());
@@ -162,13 +158,13 @@ Block* take(size_t nbytes, const Stream& stream) {
     check_limit(nbytes, stream, blocks);
     fail_out_of_memory(nbytes, stream, blocks);
   }
-  mark_used(block->data, nbytes, marking_stream(*block));
+  mark_used(*block, nbytes);
   return block;
 }
 
 void give_back(Block* block) noexcept {
   if (!block) return;
-  mark_unused(block->data, marking_stream(*block));
+  mark_unused(*block);
   pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
 }
 
@@ -200,7 +196,7 @@ void detail::end_capture(int device, uint64_t capture) {
 }
 void detail::release_graph(uint64_t graph, const Stream& stream) {
   pool("reset", stream.device_index()).release_graph(graph, stream, [](const Block& block) {
-    mark_unused(block.data);
+    mark_unused(block);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 #include "gradus/cuda/runtime/stats.h"
 
 namespace gradus::cuda {
@@ -52,11 +53,12 @@ Fault* device_fault() {
 }
 
 void throw_if_faulted(int device) {
-  Fault* made = records.load(std::memory_order_acquire);
-  if (!made) return;
-  const volatile unsigned int& state = made[device].state;  // the device writes it
-  if (state != 0) [[unlikely]]
-    report(made[device], device);
+  if (Fault* const made = records.load(std::memory_order_acquire)) {
+    const volatile unsigned int& state = made[device].state;  // the device writes it
+    if (state != 0) [[unlikely]]
+      report(made[device], device);
+  }
+  tell_if_nonfinite(device);
 }
 
 }  // namespace gradus::cuda

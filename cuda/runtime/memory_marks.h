@@ -6,16 +6,37 @@
 
 #include <cstddef>
 
+#ifdef GRADUS_SIMULATED
+#include <sim/marks.h>
+
+#include <vector>
+#endif
+
+#include "gradus/cuda/runtime/block_pool.h"
+
 namespace gradus::cuda {
 
 #ifdef GRADUS_SIMULATED
-using sim::mark_unused;
-using sim::mark_used;
+namespace detail {
+template <class F>
+void mark(const Block& block, const F& f) {
+  std::vector<cudaStream_t> others;
+  for (const Stream& each : block.users) others.push_back(static_cast<cudaStream_t>(each.handle()));
+  f(sim::MarkedMemory{block.data, static_cast<cudaStream_t>(block.stream.handle()),
+                      block.graph != 0, others.data(), others.size()});
+}
+}  // namespace detail
+inline void mark_used(const Block& block, size_t nbytes) {
+  detail::mark(block, [&](const sim::MarkedMemory& it) { sim::mark_used(it, nbytes); });
+}
+inline void mark_unused(const Block& block) {
+  detail::mark(block, [](const sim::MarkedMemory& it) { sim::mark_unused(it); });
+}
 #else
-// Marks the first `nbytes` of an allocation as in use, with unknown contents. Memory of a graph is
-// marked with the stream that is captured for it.
-inline void mark_used(void*, size_t, cudaStream_t = nullptr) {}
-inline void mark_unused(void*, cudaStream_t = nullptr) {}
+// Marks the first `nbytes` of the block as in use, with unknown contents, or the block as given
+// back, in the order of its stream and of the other streams that use it.
+inline void mark_used(const Block&, size_t) {}
+inline void mark_unused(const Block&) {}
 #endif
 
 }  // namespace gradus::cuda

@@ -5,6 +5,7 @@
 //   GRADUS_SIM_CORES=n     how many blocks run at once, as many as there are cores by default
 //   GRADUS_SIM_CHECK=0     runs kernels without checks, faster
 //   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
+//   GRADUS_SIM_ORDER=seed  queues work, and does it in an order that the seed chooses (set_order)
 //   GRADUS_SIM_PATIENCE=s  after how many seconds a thread that waits for another in vain is ended,
 //                          20 by default; one that works without end is ended after three times
 //                          that
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,9 @@ enum class Kind {
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
   race,            // two threads, one address, one of them writes, and nothing orders them
+  order,           // work on streams, or the host, use the same memory, and nothing orders them
   under_way,       // memory that an asynchronous copy still writes, or reads where it is written
+  layout,          // bytes in shared memory that one operation arranges otherwise than another reads
   barrier,         // a barrier that some thread of the block does not reach
   warp,            // a shuffle or vote whose lanes disagree about which lanes take part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
@@ -69,6 +73,12 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);  // several
 // is not included; Recording gives it. A finding that nobody takes makes the next CUDA call fail,
 // like an error of a kernel, with its text in the message.
 std::vector<Finding> take_findings();
+
+// From now on, streams hold their work until somebody waits for it. Then it is done in any order
+// that streams, events and waits allow, as the seed chooses. Accesses that none of these orders are
+// found, whichever comes first. Without a seed: work is done when it is queued, as at the start of
+// a program. Waits for all work.
+void set_order(std::optional<uint64_t> seed);
 
 // Returns all memory in use, as leaks, without what an earlier call returned. Leaks at the end of
 // the program are printed, and its exit status is not 0.

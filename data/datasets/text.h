@@ -29,6 +29,13 @@ class CharVocabulary {
   explicit CharVocabulary(std::string_view text);
 
   int64_t size() const { return static_cast<int64_t>(characters_.size()); }
+  // All characters in the order of their numbers. CharVocabulary(vocabulary.text()) has the same
+  // numbers, so a file of this text keeps the vocabulary.
+  std::string text() const {
+    std::string out;
+    for (const std::string& character : characters_) out += character;
+    return out;
+  }
   // int64 (characters). Errors: ValueError for a character that the vocabulary lacks.
   Tensor encode(std::string_view text) const;
   // The text of numbers, of any shape. Errors: IndexError for a number that no character has.

@@ -190,15 +190,30 @@ Tensor rotated(const Tensor& image, double degrees, const RotationOptions& optio
     return out.round().to(image.scalar_type());
   }
   const int64_t height = image.size(-2), width = image.size(-1);
+  const double half_width = static_cast<double>(width) / 2;
+  const double half_height = static_cast<double>(height) / 2;
   const auto like = TensorOptions(image.device()).dtype(image.dtype());
+  const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+  // The pixels that a side of the turned picture covers, as torchvision counts them: from the old
+  // corner, and without what is less than 1e-4 of one.
+  const auto extent = [](double half, double turned) {
+    const auto exact = [](double place) { return std::trunc(place * 1e4) / 1e4; };
+    return static_cast<int64_t>(std::ceil(exact(half + turned)) - std::floor(exact(half - turned)));
+  };
+  const auto [wide, high] =
+      options.expand
+          ? std::pair(extent(half_width, std::abs(half_width * c) + std::abs(half_height * s)),
+                      extent(half_height, std::abs(half_width * s) + std::abs(half_height * c)))
+          : std::pair(width, height);
   const auto places = [&](int64_t size) {
     const double last = static_cast<double>(size - 1) / 2;
     return linspace(-last, last, size, kDouble);
   };
-  const Tensor x = places(width).unsqueeze(0), y = places(height).unsqueeze(1);
-  const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
-  const Tensor from_x = (x * c - y * s) / (static_cast<double>(width) / 2),
-               from_y = (x * s + y * c) / (static_cast<double>(height) / 2);
+  const auto [center_x, center_y] = options.center.value_or(std::pair(half_width, half_height));
+  const double left = center_x - half_width, top = center_y - half_height;
+  const Tensor x = places(wide).unsqueeze(0) - left, y = places(high).unsqueeze(1) - top;
+  const Tensor from_x = (x * c - y * s + left) / half_width,
+               from_y = (x * s + y * c + top) / half_height;
   const Tensor grid = stack({from_x, from_y}, -1).unsqueeze(0).to(like);
   auto how = F::GridSampleFuncOptions().padding_mode(kZeros).align_corners(false);
   if (options.bilinear)
@@ -211,7 +226,9 @@ Tensor rotated(const Tensor& image, double degrees, const RotationOptions& optio
     const Tensor inside = F::grid_sample(planes.new_ones({1, 1, height, width}), grid, how);
     out = out + (1 - inside) * options.fill;
   }
-  return out.view(image.sizes());
+  Dims sizes = image.impl().sizes;
+  sizes[image.dim() - 2] = high, sizes[image.dim() - 1] = wide;
+  return out.view(sizes);
 }
 
 }  // namespace gradus::data::transforms::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <utility>
 
 #include "gradus/data/transforms/random.h"
@@ -41,9 +42,13 @@ struct DegreeRange {
   DegreeRange(double from, double to) : least(from), greatest(to) {}
   double least, greatest;
 };
+// expand: the result is as large as the turned picture, and not cut to the size it had. center: x
+// and y in pixels from the upper left corner; the middle unless given.
 struct RotationOptions {
   bool bilinear = false;
   double fill = 0;
+  bool expand = false;
+  std::optional<std::pair<double, double>> center = std::nullopt;
 };
 
 namespace detail {

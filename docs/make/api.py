@@ -47,7 +47,7 @@ SECTIONS = [
       "watch/metrics/regression.h"]),
     ("watch", "", ["watch/progress_bar.h", "watch/log_value.h", "watch/csv_logger.h", "watch/early_stopping.h",
                    "watch/summary.h", "watch/dashboard/dashboard.h", "watch/tensorboard/summary_writer.h", "watch/pictures/history.h", "watch/pictures/image.h", "watch/pictures/svg.h",
-                   "watch/pictures/plot.h"]),
+                   "watch/pictures/plot.h", "watch/guard/nan_guard.h"]),
     ("profiler", "[Profiling](profiling.md) is the guide.", ["watch/profiler/profile.h"]),
     ("cuda", "", ["cuda/runtime/device.h", "cuda/device_status.h", "cuda/nvtx.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",
                   "cuda/runtime/allocator.h", "cuda/runtime/graph.h", "cuda/graphed.h", "cuda/runtime/stats.h",
@@ -69,6 +69,7 @@ SHORTER = [(r"const (Tensor|Scalar|TensorOptions|Generator|Group|Tensors|Stream|
 # What the library needs in public headers, and users do not.
 HIDDEN = {"append", "warns_again", "make_generator", "pretty_print", "clone_", "share_group", "readable_name",
           "FunctionNodeBase", "FunctionNode", "ForwardCall", "SourceLocation", "QueuedWork", "AskedWork", "FinishedWork",
+          "ScaledPass", "module_of_call", "keeps_places", "keep_places_for_guard", "State",
           "name_of", "requires", "graph_of", "GRADUS_ACTIVATION", "class_name", "short_class_name"}
 WORDS = re.compile(r"^(?:\[\[[^]]*\]\]\s*|inline |constexpr |constinit |explicit |virtual |static |friend )+")
 

@@ -43,8 +43,11 @@ std::string pair_text(int64_t a, int64_t b) {
 Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options) {
   input.operand("unfold");
   check_options("unfold", options);
-  check(input.dim() == 4, "unfold: Input Error: Only 4D input Tensors are supported (got ",
-        input.dim(), "D); use unsqueeze or view");
+  check(
+      input.dim() == 3 || input.dim() == 4,
+      "unfold: Input Error: Only unbatched (3D) or batched (4D) input Tensors are supported (got ",
+      input.dim(), "D); use unsqueeze or view");
+  if (input.dim() == 3) return unfold(input.unsqueeze(0), options).squeeze(0);
   const Windows h("unfold", options, 0, input.size(2)), w("unfold", options, 1, input.size(3));
   check(h.count > 0 && w.count > 0, "unfold: Given input with spatial size ",
         pair_text(input.size(2), input.size(3)), ", kernel_size=", pair_text(h.kernel, w.kernel),

@@ -16,7 +16,8 @@ std::array<int64_t, D> sizes_of(const Tensor& input, const AdaptivePoolOptions<D
   return out;
 }
 
-// The average of the powers, times their number, is their sum.
+// The average of the powers, times their number, is their sum. relu() lets no gradient through at
+// 0, where that of the root is infinite.
 template <size_t D>
 Tensor norms(const char* op, const Tensor& input, const LPPoolOptions<D>& options) {
   constexpr int kDims = D;
@@ -33,7 +34,7 @@ Tensor norms(const char* op, const Tensor& input, const LPPoolOptions<D>& option
   if constexpr (D == 1) out = avg_pool1d(powers, averages);
   if constexpr (D == 2) out = avg_pool2d(powers, averages);
   if constexpr (D == 3) out = avg_pool3d(powers, averages);
-  return out.mul(count).pow(1 / options.norm_type());
+  return (sign(out) * gradus::relu(out.abs())).mul(count).pow(1 / options.norm_type());
 }
 
 }  // namespace

@@ -138,9 +138,9 @@ std::string list_text(const std::vector<T>& list) {
 
 // The sizes of the output; scales get scale_factor where it says where pixels lie.
 std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOptions& options) {
+  const int64_t spatial = input.dim() - 2;
   const auto& size = options.size();
   const auto& factor = options.scale_factor();
-  const int64_t spatial = input.dim() - 2;
   check(size || factor, "interpolate: either size or scale_factor should be defined; give one");
   check(!size || !factor,
         "interpolate: only one of size or scale_factor should be defined; leave one out");
@@ -166,6 +166,16 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
   return out;
 }
 
+// A number alone is that of every spatial dimension.
+InterpolateFuncOptions spread(InterpolateFuncOptions options, int64_t spatial) {
+  const auto count = static_cast<size_t>(spatial);
+  if (options.size() && options.size()->size() == 1)
+    options.size(std::vector(count, options.size()->front()));
+  if (options.scale_factor() && options.scale_factor()->size() == 1)
+    options.scale_factor(std::vector(count, options.scale_factor()->front()));
+  return options;
+}
+
 Tensor area(const Tensor& input, const std::vector<int64_t>& sizes) {
   if (sizes.size() == 1) return adaptive_avg_pool1d(input, sizes);
   return sizes.size() == 2 ? adaptive_avg_pool2d(input, sizes) : adaptive_avg_pool3d(input, sizes);
@@ -173,10 +183,10 @@ Tensor area(const Tensor& input, const std::vector<int64_t>& sizes) {
 
 }  // namespace
 
-Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
-  input.operand("interpolate");
+Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& given) {
+  const int64_t spatial = input.operand("interpolate").dim() - 2;
+  const InterpolateFuncOptions options = spread(given, std::max<int64_t>(spatial, 1));
   const InterpolationMode mode = options.mode();
-  const int64_t spatial = input.dim() - 2;
   check(spatial >= 1 && spatial <= 3,
         "interpolate: Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),
         "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ", mode.name(),

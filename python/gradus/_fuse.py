@@ -120,6 +120,7 @@ def vectorize(function: Callable[..., Any]) -> Vectorized:
     Errors: TypeError where its text is not known; NotImplementedError, at the first call, for what
     else it does.
 
+    >>> import gradus
     >>> @gradus.vectorize
     ... def difference(a, b):
     ...     if a > b:

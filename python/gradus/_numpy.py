@@ -18,10 +18,12 @@ _KEYWORDS = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "ddof": "corre
 # NumPy's names, and those of the array API standard, of functions that have another one here.
 _RENAMED = {
     "around": "round", "bitwise_invert": "bitwise_not", "cumulative_sum": "cumsum", "degrees": "rad2deg",
-    "expand_dims": "unsqueeze", "invert": "bitwise_not", "left_shift": "bitwise_left_shift",
+    "cumulative_prod": "cumprod", "expand_dims": "unsqueeze", "fabs": "abs", "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift", "rint": "round", "take_along_axis": "take_along_dim",
     "mod": "remainder", "permute_dims": "permute", "power": "pow", "radians": "deg2rad",
     "right_shift": "bitwise_right_shift",
 }
+_known: dict[Any, Any] = {}  # what _signatures() returned
 _FLOATS = {_gradus.float32: _gradus.float64, _gradus.complex64: _gradus.complex128}
 _NAMED_DTYPES = {name: getattr(_gradus, name) for name in (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
@@ -111,14 +113,15 @@ class Arrays:
         return inner
 
 
-@functools.cache
 def _signatures(function):
     """What a function takes: the kinds of its arguments by overload, all names, and NumPy's keywords for them."""
-    overloads = [_parameters(each[0]) for each in function.__nb_signature__]
-    kinds = [[_kind(parameter) for parameter in each] for each in overloads]
-    names = {parameter.split(":")[0].strip(" *") for each in overloads for parameter in each}
-    keywords = {numpy: each for numpy, ours in _KEYWORDS.items() for each in (f"{ours}s", ours) if each in names}
-    return kinds, names, keywords
+    if function not in _known:
+        overloads = [_parameters(each[0]) for each in function.__nb_signature__]
+        kinds = [[_kind(parameter) for parameter in each] for each in overloads]
+        names = {parameter.split(":")[0].strip(" *") for each in overloads for parameter in each}
+        _known[function] = kinds, names, {numpy: each for numpy, ours in _KEYWORDS.items()
+                                          for each in (f"{ours}s", ours) if each in names}
+    return _known[function]
 
 
 def _parameters(signature):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from typing import Any
 
@@ -146,6 +147,21 @@ class Functions(Arrays):
                                      f"{ary.shape[axis]} are not equal; use array_split")
         return self.array_split(ary, indices_or_sections, axis)
 
+    def broadcast_arrays(self, *arrays: Any) -> tuple[Tensor, ...]:
+        """The arrays in the shape that they broadcast to."""
+        return _gradus.broadcast_tensors([self._of(each) for each in arrays])
+
+    def unstack(self, x: Any, axis: int = 0) -> tuple[Tensor, ...]:
+        """The slices along a dimension."""
+        return self._of(x).unbind(axis)
+
+    # --- Dtypes
+
+    def result_type(self, *arrays_and_dtypes: Any) -> Any:
+        """The smallest dtype that holds those of all arrays and dtypes."""
+        return functools.reduce(_gradus.promote_types, [
+            each.dtype if isinstance(each, Tensor) else dtype_of(each) for each in arrays_and_dtypes])
+
     # --- Products
 
     def dot(self, a: Any, b: Any) -> Tensor:
@@ -165,6 +181,10 @@ class Functions(Arrays):
             axes = range(a.ndim - axes, a.ndim), range(axes)
         axes = [(each,) if isinstance(each, int) else tuple(each) for each in axes]
         return called(_gradus.tensordot, [a, b, *axes], {})
+
+    def vecdot(self, x1: Any, x2: Any, axis: int = -1) -> Tensor:
+        """The inner products of vectors along a dimension; x1 is conjugated where it is complex."""
+        return called(_gradus.linalg_vecdot, [self._of(x1), self._of(x2), axis], {})
 
     def einsum(self, subscripts: str, *operands: Any) -> Tensor:
         """Sums of products by letters: "ij,jk->ik"."""
@@ -200,6 +220,27 @@ class Functions(Arrays):
         """The variance; the sum of squares is divided by the number of elements - ddof."""
         return self._spread(_gradus.var, a, axis, ddof, keepdims)
 
+    def ptp(self, a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The largest element less the smallest one, over some dimensions, by default all."""
+        return self.max(a, axis, keepdims) - self.min(a, axis, keepdims)
+
+    def average(self, a: Any, axis: Any = None, weights: Any = None) -> Tensor:
+        """The mean with weights, of the shape of the array."""
+        a = self._of(a)
+        a = a.double() if _has_integers(a) else a
+        axis = tuple(range(a.ndim)) if axis is None else axis
+        if weights is None:
+            return a.mean(axis)
+        weights = self._of(weights).to(a.dtype).expand(a.shape)
+        return (a * weights).sum(axis) / weights.sum(axis)
+
+    def percentile(self, a: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        """The element below which q percent lie, between two elements by its share."""
+        a = self._of(a)
+        a = a.double() if _has_integers(a) else a
+        q = q / 100 if isinstance(q, (int, float)) else self._of(q).to(a.dtype) / 100
+        return _gradus.quantile(a, q, axis, keepdims)
+
     def median(self, a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The element in the middle, or the mean of both."""
         a = self._of(a)
@@ -229,6 +270,26 @@ class Functions(Arrays):
     def unique(self, ar: Any) -> Tensor:
         """The different elements in rising order."""
         return _gradus._unique2(self._of(ar))[0]
+
+    unique_values = unique
+
+    def unique_counts(self, x: Any) -> tuple[Tensor, Tensor]:
+        """The different elements in rising order, and how often each is there."""
+        values, _, counts = _gradus._unique2(self._of(x), True, False, True)
+        return values, counts
+
+    def unique_inverse(self, x: Any) -> tuple[Tensor, Tensor]:
+        """The different elements in rising order, and for each element the place of its value there."""
+        values, inverse, _ = _gradus._unique2(self._of(x), True, True)
+        return values, inverse
+
+    def take(self, a: Any, indices: Any, axis: int | None = None) -> Tensor:
+        """The elements at the indices along a dimension, or of the flattened array."""
+        a, indices = self._of(a), self._of(indices)
+        a = a.reshape(-1) if axis is None else a
+        axis = 0 if axis is None else axis % a.ndim
+        out = a.index_select(axis, indices.reshape(-1) % a.shape[axis])
+        return out.reshape(tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1:]))
 
     def where(self, condition: Any, *values: Any) -> Any:
         """Where the condition holds, x, otherwise y; of the condition alone, the places where it holds."""

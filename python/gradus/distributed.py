@@ -20,6 +20,7 @@ def spawn_threads(world_size: int, function: Callable[..., Any], args: tuple[Any
     Returns when all have ended. Where one raises, the communication of the others ends with an
     error, and its exception is raised here. timeout: in seconds, of each communication.
 
+    >>> import gradus
     >>> def average(rank):
     ...     x = gradus.full((2,), float(rank))
     ...     gradus.distributed.all_reduce(x, gradus.distributed.ReduceOp.AVG)

@@ -375,7 +375,8 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
                 nn::convert_sync_batchnorm(*module, group);
                 return module;
               },
-              nb::arg("module"), nb::arg("process_group") = nb::none(),
+              nb::name("convert_sync_batchnorm"), nb::arg("module"),
+              nb::arg("process_group") = nb::none(),
               "Every BatchNorm in the module takes the statistics of all ranks from now on."));
   struct NoSyncScope {
     std::unique_ptr<PythonDistributedModule::NoSync> scope;

@@ -37,7 +37,14 @@ CALLS = [
     ("concatenate", ([A, A],), {"axis": 1}), ("concatenate", ((A, I),), {}), ("stack", ([V, V],), {"axis": 1}),
     ("vstack", ([V, V],), {}), ("hstack", ([V, V],), {}), ("split", (A, 3), {"axis": 1}), ("array_split", (V, 2), {}),
     ("where", (A > 0, A, 0.0), {}), ("where", (A > 0, 1.0, 0.0), {}), ("where", (A > 0,), {}), ("nonzero", (A > 0,), {}),
-    ("unique", (numpy.array([3, 1, 3]),), {}), ("isnan", (A,), {}), ("isclose", (A, A + 1e-12), {}),
+    ("unique", (numpy.array([3, 1, 3]),), {}), ("unique_counts", (numpy.array([3, 1, 3]),), {}),
+    ("unique_inverse", (numpy.array([3, 1, 3]),), {}), ("take", (A, [2, -1]), {"axis": 1}), ("take", (A, [[0, 5]]), {}),
+    ("broadcast_arrays", (A, V), {}), ("unstack", (A,), {"axis": 1}), ("vecdot", (A, V), {}), ("vecdot", (I, V), {}),
+    ("ptp", (A,), {"axis": 0}), ("average", (I,), {}), ("average", (A,), {"axis": 1, "weights": V}),
+    ("percentile", (A, 30), {}), ("percentile", (I, [25, 50]), {"axis": 1}), ("cumulative_prod", (V,), {"axis": 0}),
+    ("rint", (A,), {}), ("fabs", (A,), {}), ("take_along_axis", (A, numpy.array([[1], [2]])), {"axis": 1}),
+    ("linalg.matrix_transpose", (A,), {}), ("linalg.tensordot", (A, M), {"axes": 1}), ("count_nonzero", (A > 0,), {"axis": 1}),
+    ("round", (A,), {}), ("searchsorted", (V, numpy.array([1.5, 9])), {}), ("isnan", (A,), {}), ("isclose", (A, A + 1e-12), {}),
     ("logical_and", (A > 0, A < 3), {}), ("invert", (I,), {}), ("left_shift", (I, 1), {}), ("tril", (M,), {}),
     ("zeros", (3,), {}), ("zeros", ((2, 3),), {"dtype": int}), ("ones", ((2,),), {"dtype": "float32"}),
     ("full", ((2, 2), 7), {}), ("full", (2, 0.5), {}), ("zeros_like", (I,), {}), ("ones_like", (A,), {}),
@@ -94,6 +101,8 @@ def test_lists_and_tensors_are_arrays():
     assert gnp.shape([[1, 2, 3]]) == (1, 3) and gnp.ndim(1.5) == 0 and gnp.size([[1, 2, 3]], 1) == 3
     assert gnp.array_equal([1, 2], gnp.array([1, 2])) is True
     assert gnp.astype(gnp.ones(2), "int32").dtype == gnp.int32 and gnp.copy([1]).tolist() == [1]
+    assert gnp.result_type(gnp.ones(1), gnp.float32, "int64") == gnp.float64
+    assert issubclass(gnp.linalg.LinAlgError, RuntimeError) and gnp.unique_values(I).tolist() == [1, 2, 3, 4, 5, 9]
     assert gnp.pi == numpy.pi and gnp.newaxis is None and gnp.ndarray is gradus.Tensor
 
 

@@ -1,7 +1,5 @@
 """The package as a whole: what an import brings, and what a program of C++ finds in it."""
 
-import doctest
-import importlib
 import pathlib
 import subprocess
 import sys
@@ -30,10 +28,3 @@ def test_a_program_of_cpp_finds_the_library():
     else:
         with pytest.raises(gradus.Error, match="holds no CMake package"):
             gradus.cmake_prefix_path()
-
-
-@pytest.mark.parametrize("name", ["_fuse", "distributed", "numpy", "watch", "cuda"])
-def test_examples_of_docstrings(name):
-    module = importlib.import_module(f"gradus.{name}")
-    failed, _ = doctest.testmod(module, extraglobs={"gradus": gradus})
-    assert not failed

@@ -138,7 +138,15 @@ def test_the_package_says_what_it_is():
 
 def test_pin_memory():
     assert not gradus.ones(2).is_pinned()
-    pinned = gradus.ones(2).pin_memory()
-    assert gradus.equal(pinned, gradus.ones(2)) and pinned.is_pinned() == gradus.cuda.is_available()
     loader = gradus.utils.data.DataLoader(gradus.utils.data.TensorDataset(gradus.ones(4)), pin_memory=True)
-    assert [batch[0].item() for batch in loader] == [1, 1, 1, 1]
+    if gradus.cuda.is_available():
+        pinned = gradus.ones(2).pin_memory()
+        assert gradus.equal(pinned, gradus.ones(2)) and pinned.is_pinned()
+        batches = list(loader)
+    else:
+        with pytest.raises(gradus.Error, match="pin_memory"):
+            gradus.ones(2).pin_memory()
+        with pytest.warns(UserWarning, match="there is no GPU; the batches are not pinned"):
+            batches = list(loader)
+    assert [batch[0].item() for batch in batches] == [1, 1, 1, 1]
+    assert all(batch[0].is_pinned() == gradus.cuda.is_available() for batch in batches)

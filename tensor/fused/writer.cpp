@@ -7,6 +7,7 @@
 
 #include "gradus/tensor/codegen/prelude.h"
 #include "gradus/tensor/fused/tracer.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus::fused {
 
@@ -106,10 +107,13 @@ std::string Writer::value(const Expr& expr) {
   switch (expr.kind) {
     case Kind::map:
       return formulas_.call(static_cast<UnaryOp>(expr.op), operands(1));
-    case Kind::map_grad:
-      return operand(expr, 0, t) + " * " +
-             formulas_.derivative(static_cast<UnaryOp>(expr.op),
-                                  {operand(expr, 1, t), operand(expr, 2, t)});
+    case Kind::map_grad: {
+      const auto op = static_cast<UnaryOp>(expr.op);
+      const std::string slope =
+          formulas_.derivative(op, {operand(expr, 1, t), operand(expr, 2, t)});
+      const std::string product = operand(expr, 0, t) + " * " + slope;
+      return chooses(op) ? slope + " == 0 ? " + t + "(0) : " + product : product;
+    }
     case Kind::zip:
       return formulas_.call(static_cast<BinaryOp>(expr.op), operands(2));
     case Kind::ternary: {

@@ -1,6 +1,7 @@
 // reduce, arg_reduce and variance: which dimensions, which dtype.
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/raw/operand.h"
+#include "gradus/tensor/raw/side_by_side.h"
 
 namespace gradus {
 
@@ -88,7 +89,10 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   // No rounding to dtype happens between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
-  if (out.numel() > 0) backend(out).reduce(op, at_once ? x : to(to(x, dtype), compute), out);
+  if (out.numel() > 0)
+    reduce_alike(
+        at_once ? x : to(to(x, dtype), compute), out,
+        [op](const Tensor& from, const Tensor& into) { backend(into).reduce(op, from, into); });
   return to(std::move(out), dtype);
 }
 
@@ -97,14 +101,19 @@ Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef 
       stored_type(contracts::variance::out, x, x.dtype(), computed_type(x.dtype()));
   Tensor out = empty(kept_sizes(x, dim_mask("var", dims, x)), dtype, x.device());
   // An empty x gives 0 / 0.
-  if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
+  if (out.numel() > 0)
+    reduce_alike(x, out, [&](const Tensor& from, const Tensor& into) {
+      backend(into).variance(root, x.numel() > 0 ? divisor : 0, from, into);
+    });
   return to(std::move(out), x.dtype());
 }
 
 Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims) {
   Tensor out =
       empty(kept_sizes(x, dim_mask("norm", dims, x)), computed_type(x.dtype()), x.device());
-  if (out.numel() > 0) backend(out).norm(p, x, out);
+  if (out.numel() > 0)
+    reduce_alike(
+        x, out, [p](const Tensor& from, const Tensor& into) { backend(into).norm(p, from, into); });
   return to(std::move(out), x.dtype());
 }
 

@@ -1,7 +1,20 @@
 // softmax, log_softmax, cross entropy and their gradients.
-#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/side_by_side.h"
 
 namespace gradus::raw {
+
+namespace {
+// The same bits for a line in every batch.
+void softmax_alike(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
+  const int64_t last = x.dim() - 1;
+  const Tensor lines = side_by_side(raw::transpose(x, dim, last), 1);
+  const Tensor turned = raw::transpose(out, dim, last);
+  const bool direct = turned.strides() == lines.strides();
+  const Tensor results = direct ? turned : empty_rows_of(lines, 1);
+  backend(x).softmax(log, lines, last, results);
+  if (!direct) copy_(turned, results);
+}
+}  // namespace
 
 Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const char* const op = log ? "log_softmax" : "softmax";
@@ -14,6 +27,8 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const Tensor out = empty(x.sizes(), compute, x.device());
   if (x.dim() == 0)
     backend(x).softmax(log, lifted(x), d, lifted(out));
+  else if (out.numel() > 0 && detail::batch_invariant())
+    softmax_alike(log, x, d, out);
   else if (out.numel() > 0)
     backend(x).softmax(log, x, d, out);
   return out;
@@ -34,8 +49,10 @@ std::pair<Tensor, Tensor> cross_entropy(const CrossEntropyRule& rule, const Tens
   std::pair<Tensor, Tensor> out{empty({4, x.sizes()[0]}, compute, x.device()), {}};
   if (mean) out.second = empty({}, compute, x.device());
   namespace row = contracts::cross_entropy;
-  backend(x).cross_entropy(rule, taken(row::x, x), taken(row::target, target),
-                           taken(row::weight, weight), out.first, out.second);
+  Tensor logits = taken(row::x, x);
+  if (detail::batch_invariant()) logits = side_by_side(logits, 1);
+  backend(x).cross_entropy(rule, logits, taken(row::target, target), taken(row::weight, weight),
+                           out.first, out.second);
   return out;
 }
 

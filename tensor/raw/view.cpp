@@ -305,7 +305,11 @@ Tensor view_as_complex(const Tensor& x) {
   const bool adjacent = strides.back() == 1;
   sizes.erase(x.dim() - 1), strides.erase(x.dim() - 1);
   bool even = x.storage_offset() % 2 == 0;
-  for (int64_t& stride : strides) even &= stride % 2 == 0, stride /= 2;
+  for (int64_t d = 0; d < static_cast<int64_t>(strides.size()); ++d) {
+    // The stride of a dimension without a second element says nothing.
+    even &= strides[d] % 2 == 0 || sizes[d] < 2;
+    strides[d] /= 2;
+  }
   check(adjacent, op, ": Tensor must have a last dimension with stride 1, and the strides are ",
         x.strides(), "; use contiguous()");
   check(even, op, ": Tensor must have strides and a storage_offset divisible by 2, and they are ",

@@ -68,6 +68,28 @@ TEST(Augmentation, RotationTurnsCounterclockwise) {
   expect_error<ValueError>([] { RandomRotation<>(-1); }, "RandomRotation: degrees from 1 to -1");
 }
 
+// The sizes are torchvision's, which counts pixels from the old corner.
+TEST(Augmentation, RotationMayExpandAndTurnAboutAnyPoint) {
+  const auto turned = [](double degrees, RotationOptions how) {
+    return RandomRotation<>({degrees, degrees}, how);
+  };
+  const RotationOptions expand{.expand = true};
+  const Tensor image = arange(16, kFloat).view({1, 4, 4});
+  EXPECT_TRUE(turned(90, expand)(image).equal(image.rot90(1, {1, 2})));
+  const auto pixels = [](const Tensor& x) { return x.sum().item<double>(); };
+  const Tensor tilted = turned(45, expand)(ones({1, 8, 8}));
+  EXPECT_EQ(tilted.sizes().vec(), (std::vector<int64_t>{1, 12, 12}));
+  EXPECT_NEAR(pixels(tilted), 64, 4);  // the corners are there
+  EXPECT_LT(pixels(turned(45, {})(ones({1, 8, 8}))), 56);
+  EXPECT_EQ(turned(90, expand)(ones({2, 3})).sizes().vec(), (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(turned(0, expand)(ones({2, 3})).sizes().vec(), (std::vector<int64_t>{2, 3}));
+  // About the middle of the upper left quarter the quarter alone is turned in its place.
+  const Tensor about = turned(180, {.center = std::pair(1.0, 1.0)})(image);
+  const Tensor quarter = image.narrow(1, 0, 2).narrow(2, 0, 2);
+  EXPECT_TRUE(about.narrow(1, 0, 2).narrow(2, 0, 2).equal(quarter.flip({1, 2})));
+  EXPECT_EQ(about.narrow(1, 2, 2).abs().sum().item<double>(), 0);
+}
+
 TEST(Augmentation, BlurAveragesByTheNormalDistribution) {
   // exp(-d^2 / 2 sigma^2) at -1, 0 and 1, divided by the sum.
   const double side = std::exp(-0.5 / (0.7 * 0.7)), sum = 1 + 2 * side;

@@ -168,6 +168,8 @@ TEST(Text, NumbersItsCharacters) {
   expect_values(numbers, {2, 0, 3, 6});
   EXPECT_EQ(numbers.scalar_type(), kLong);
   EXPECT_EQ(vocabulary.decode(numbers.view({2, 2})), "a bé");
+  EXPECT_EQ(vocabulary.text(), " ,abenéñ");
+  EXPECT_EQ(data::CharVocabulary(vocabulary.text()).text(), vocabulary.text());
   expect_error<ValueError>([&] { vocabulary.encode("x"); }, "lacks 'x'");
   expect_error<IndexError>([&] { vocabulary.decode(tensor({8})); },
                            "number 8 of a vocabulary of 8");

@@ -57,7 +57,11 @@ TEST(Fold, NamesWhatDoesNotFit) {
         nn::Unfold(3)(ones({1, 1, 2, 2}));
       },
       "calculated shape of the array of sliding blocks as (0, 0)");
-  expect_error<ValueError>([] { nn::Unfold(1)(ones({2, 2})); }, "Only 4D input Tensors");
+  expect_error<ValueError>(
+      [] {
+        nn::Unfold(1)(ones({2, 2}));
+      },
+      "Only unbatched (3D) or batched (4D) input Tensors");
   expect_error<ValueError>(
       [] {
         nn::Fold(nn::FoldOptions({3, 2}, {2, 2}))(ones({1, 5, 2}));

@@ -64,6 +64,87 @@ TEST_F(SimHopperTest, BoxesAreSwizzledAndFilledWithZeros) {
   }
 }
 
+// --- Swizzles. Lines of boxes have 16 bytes without one, else 32, 64 or 128.
+// out (64, 64) = a (64, terms) b (64, terms)^T, as many terms as a line has, or 16.
+template <int kSwizzle>
+__global__ void swizzled_product(const __grid_constant__ CUtensorMap a,
+                                 const __grid_constant__ CUtensorMap b, float* out) {
+  using namespace cuda::hopper;
+  extern __shared__ __align__(1024) char boxes[];
+  constexpr int kLine = 16 << kSwizzle, kBoxes = kSwizzle == 0 ? 2 : 1,
+                kBytes = 64 * kLine * kBoxes;
+  auto* const barrier = reinterpret_cast<uint64_t*>(boxes + 2 * kBoxBytes);
+  if (threadIdx.x == 0) init_barrier(barrier, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    arrive_and_expect(barrier, 2 * kBytes);
+    for (int i = 0; i < kBoxes; ++i) {
+      copy_box(boxes + i * 64 * kLine, a, barrier, 8 * i, 0, 0);
+      copy_box(boxes + kBoxBytes + i * 64 * kLine, b, barrier, 8 * i, 0, 0);
+    }
+  }
+  wait_for(barrier, 0);
+  const auto operand = [](const void* at) {
+    constexpr uint64_t kCode = (4 - kSwizzle) % 4;
+    return uint64_t{(shared_address(at) & 0x3ffff) >> 4} | uint64_t{64 * 16 >> 4} << 16 |
+           uint64_t{8 * kLine >> 4} << 32 | kCode << 62;
+  };
+  const uint64_t of_a = operand(boxes), of_b = operand(boxes + kBoxBytes);
+  float sums[32];
+  begin_products();
+  for (int i = 0; i < kLine * kBoxes / 32; ++i)
+    multiply<BFloat16, 64, false, false>(sums, of_a + 2 * i, of_b + 2 * i, i > 0);
+  end_products();
+  wait_for_products<0>();
+  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4;
+  for (int i = 0; i < 32; ++i)
+    out[(row + i % 4 / 2 * 8) * 64 + i / 4 * 8 + lane % 4 * 2 + i % 2] = sums[i];
+}
+
+template <int kSwizzle>
+void check_swizzle() {
+  const int terms = kSwizzle == 0 ? 16 : 8 << kSwizzle;
+  const auto random = [&] {
+    std::vector<BFloat16> out(static_cast<size_t>(64 * terms));
+    for (BFloat16& each : out) each = BFloat16(static_cast<float>(test::pick(-64, 64)) / 16);
+    return out;
+  };
+  const std::vector<BFloat16> a = random(), b = random();
+  const DeviceArray<BFloat16> on_a(a), on_b(b);
+  const DeviceArray<float> out(64 * 64);
+  const auto map = [&](BFloat16* data) {
+    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(terms), 64, 1};
+    const cuuint64_t strides[] = {2 * sizes[0], 128 * sizes[0]};
+    const cuuint32_t box[] = {8u << kSwizzle, 64, 1}, steps[] = {1, 1, 1};
+    CUtensorMap made;
+    EXPECT_EQ(cuTensorMapEncodeTiled(
+                  &made, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, data, sizes, strides, box, steps,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(kSwizzle),
+                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              CUDA_SUCCESS);
+    return made;
+  };
+  launch(swizzled_product<kSwizzle>, {1, 128, 3 * cuda::hopper::kBoxBytes}, map(on_a), map(on_b),
+         out);
+  const std::vector<float> found = out.values();
+  for (int row = 0; row < 64; ++row)
+    for (int column = 0; column < 64; ++column) {
+      double sum = 0;
+      for (int k = 0; k < terms; ++k)
+        sum += static_cast<double>(static_cast<float>(a[static_cast<size_t>(row * terms + k)])) *
+               static_cast<double>(static_cast<float>(b[static_cast<size_t>(column * terms + k)]));
+      ASSERT_EQ(found[static_cast<size_t>(row * 64 + column)], static_cast<float>(sum))
+          << kSwizzle << " " << row << " " << column;
+    }
+}
+
+TEST_F(SimHopperTest, ProductsOfEachSwizzle) {
+  check_swizzle<0>();
+  check_swizzle<1>();
+  check_swizzle<2>();
+  check_swizzle<3>();
+}
+
 // --- The library's kernel for products of half types
 struct ProductCase {
   int m, n, k, batches;

@@ -169,6 +169,40 @@ TEST(Profiler, OneRunsAtATimeAndTellsNothingBeforeItStops) {
   EXPECT_EQ(count_of(prof.key_averages(), "exp"), 1) << "it has stopped";
 }
 
+TEST(Profiler, RecordsTheStepsOfItsSchedule) {
+  using profiler::ProfilerAction, profiler::profile;
+  const auto plan =
+      profiler::schedule({.wait = 1, .warmup = 1, .active = 2, .repeat = 2, .skip_first = 1});
+  std::string actions;
+  for (int64_t step = 0; step < 12; ++step) actions += "NWRS"[static_cast<int>(plan(step))];
+  EXPECT_EQ(actions, "NNWRSNWRSNNN");
+  std::vector<int64_t> counts;
+  const Tensor x = ones({3});
+  {
+    profile prof({.schedule = plan, .on_trace_ready = [&](profile& of) {
+                    for (const auto& row : of.key_averages())
+                      if (row.key == "exp") counts.push_back(row.count);
+                  }});
+    for (int step = 0; step < 12; ++step) {
+      for (int i = 0; i <= step; ++i) exp(x);
+      prof.step();
+    }
+    prof.stop();  // waits
+  }
+  EXPECT_EQ(counts, (std::vector<int64_t>{4 + 5, 8 + 9}));
+  // What is under way at the end is told, too.
+  counts.clear();
+  {
+    profile prof(
+        {.schedule = profiler::schedule({.active = 5}),
+         .on_trace_ready = [&](profile& of) { counts.push_back(of.key_averages()[0].count); }});
+    exp(x), prof.step(), exp(x);
+  }
+  EXPECT_EQ(counts, std::vector<int64_t>{2});
+  expect_error<ValueError>([] { profiler::schedule({.active = 0}); },
+                           "1 or more steps that are active");
+}
+
 TEST(Profiler, ThreadsStandApart) {
   profile prof;
   std::vector<std::thread> threads;

@@ -9,6 +9,7 @@ import zlib
 
 try:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 except ImportError:
     sys.exit(77)
 
@@ -43,6 +44,22 @@ def show(folder):
         for e in events.Tensors(tag):
             print("text", tag, e.step, e.tensor_proto.string_val[0].decode(),
                   events.SummaryMetadata(tag).plugin_data.plugin_name)
+    try:
+        settings = events.PluginTagToContent("hparams")
+    except KeyError:
+        settings = {}
+    for tag in ("experiment", "session_start_info", "session_end_info"):
+        if "_hparams_/" + tag not in settings:
+            continue
+        data = HParamsPluginData.FromString(settings["_hparams_/" + tag])
+        if tag == "experiment":
+            print("hparams", tag, [(h.name, h.type) for h in data.experiment.hparam_infos],
+                  [m.name.tag for m in data.experiment.metric_infos])
+        elif tag == "session_start_info":
+            print("hparams", tag, {k: v.string_value or v.number_value
+                                   for k, v in sorted(data.session_start_info.hparams.items())})
+        else:
+            print("hparams", tag, data.session_end_info.status)
     if tags["graph"]:
         for node in events.Graph().node:
             shape = node.attr["_output_shapes"].list.shape

@@ -135,6 +135,27 @@ scalar both 5 2.0
 )");
 }
 
+TEST(TensorBoard, ComparesTheSettingsOfRuns) {
+  const TemporaryFolder folder;
+  SummaryWriter writer(folder / "runs");
+  writer.add_hparams({{"lr", 0.5}, {"layers", 3}, {"name", "x"}}, {{"loss/val", 0.25}}, "first", 7);
+  expect_error<ValueError>(
+      [&] {
+        writer.add_hparams({{"lr", 1}, {"lr", 2}}, {});
+      },
+      "'lr' is given twice");
+  writer.close();
+  const std::string text = read_back(folder.path());
+  if (text == "skip") GTEST_SKIP() << kNoTensorBoard;
+  EXPECT_EQ(text, R"(run runs
+run runs/first
+scalar loss/val 7 0.25
+hparams experiment [('lr', 3), ('layers', 3), ('name', 1)] ['loss/val']
+hparams session_start_info {'layers': 3.0, 'lr': 0.5, 'name': 'x'}
+hparams session_end_info 1
+)");
+}
+
 TEST(TensorBoard, DoesNotShowWhatARunDoesAgain) {
   const TemporaryFolder folder;
   {

@@ -3,12 +3,16 @@
 
 #include <charconv>
 #include <cmath>
+#include <mutex>
+#include <vector>
 
 #include "gradus/cuda/device_status.h"
 #include "gradus/cuda/runtime/device.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/watch/dashboard/history.h"
 #include "gradus/watch/dashboard/http_server.h"
 #include "gradus/watch/dashboard/page.h"
+#include "gradus/watch/guard/nan_guard.h"
 #include "gradus/watch/text.h"
 
 namespace gradus::watch {
@@ -115,10 +119,49 @@ class DashboardServer {
 
 }  // namespace detail
 
-Dashboard::Dashboard(int port, const std::string& title)
-    : server_(std::make_unique<detail::DashboardServer>(port, title)) {}
+namespace {
 
-Dashboard::~Dashboard() = default;
+// Shows what a NanGuard finds on the pages that there are.
+class NanReports final : public Observer<NanReport> {
+ public:
+  static NanReports& get() {
+    static NanReports& all = *new NanReports;  // observers are never destroyed
+    return all;
+  }
+
+  void show_on(detail::DashboardServer* server) {
+    const std::lock_guard lock(mutex_);
+    if (servers_.empty()) Observer<NanReport>::add(*this);
+    servers_.push_back(server);
+  }
+  void forget(detail::DashboardServer* server) {
+    const std::lock_guard lock(mutex_);
+    std::erase(servers_, server);
+    if (servers_.empty()) Observer<NanReport>::remove(*this);
+  }
+
+  void begin(const NanReport& report) noexcept override {
+    const std::lock_guard lock(mutex_);
+    for (detail::DashboardServer* server : servers_) try {
+        server->history.add("NanGuard", {{"NanGuard", report.message}}, 0);
+      } catch (...) {  // a page with too many texts lacks one, and the program goes on
+      }
+  }
+  void end() noexcept override {}
+
+ private:
+  std::mutex mutex_;
+  std::vector<detail::DashboardServer*> servers_;
+};
+
+}  // namespace
+
+Dashboard::Dashboard(int port, const std::string& title)
+    : server_(std::make_unique<detail::DashboardServer>(port, title)) {
+  NanReports::get().show_on(server_.get());
+}
+
+Dashboard::~Dashboard() { NanReports::get().forget(server_.get()); }
 
 void Dashboard::add_scalar(const std::string& tag, double value, int64_t global_step) {
   server_->history.add("Dashboard.add_scalar", {{tag, value}}, global_step);

@@ -86,7 +86,10 @@ profile::profile(ProfileOptions options) : options_(std::move(options)) {
   if (options_.activities.contains(ProfilerActivity::CUDA) && !cuda::is_available())
     warn("profile: CUDA is not available, so no time of devices is measured: " +
          cuda::why_unavailable());
-  start();
+  if (options_.schedule)
+    turn_to(options_.schedule(0));
+  else
+    start();
 }
 
 profile::~profile() {
@@ -102,12 +105,44 @@ void profile::start() {
 }
 
 void profile::stop() {
+  if (!running_ && options_.schedule) return;
   check<Error>(running_, "profile: stop() where it does not run; call start() first");
   running_ = false;
   auto results = std::make_unique<Results>();
   results->recording = Recorder::get().stop();
   resolve(results->recording);
   results_ = std::move(results);
+  if (options_.on_trace_ready) options_.on_trace_ready(*this);
+}
+
+void profile::step() {
+  ++steps_;
+  if (options_.schedule) turn_to(options_.schedule(steps_));
+}
+
+void profile::turn_to(ProfilerAction next) {
+  const bool records = next == ProfilerAction::RECORD || next == ProfilerAction::RECORD_AND_SAVE;
+  if (running_ && (action_ == ProfilerAction::RECORD_AND_SAVE || !records)) stop();
+  action_ = next;
+  if (records && !running_) start();
+}
+
+ProfilerSchedule schedule(const ScheduleOptions& options) {
+  const auto [wait, warmup, active, repeat, skip_first] = options;
+  check(wait >= 0 && warmup >= 0 && active > 0 && repeat >= 0 && skip_first >= 0,
+        "schedule: wait = ", wait, ", warmup = ", warmup, ", active = ", active,
+        ", repeat = ", repeat, " and skip_first = ", skip_first,
+        "; expected 0 or more, and 1 or more steps that are active");
+  return [options](int64_t step) {
+    step -= options.skip_first;
+    const int64_t cycle = options.wait + options.warmup + options.active;
+    if (step < 0 || (options.repeat > 0 && step / cycle >= options.repeat))
+      return ProfilerAction::NONE;
+    const int64_t at = step % cycle;
+    if (at < options.wait) return ProfilerAction::NONE;
+    if (at < options.wait + options.warmup) return ProfilerAction::WARMUP;
+    return at < cycle - 1 ? ProfilerAction::RECORD : ProfilerAction::RECORD_AND_SAVE;
+  };
 }
 
 const profile::Results& profile::results(const char* op, bool with_memory) const {

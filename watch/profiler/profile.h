@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <set>
@@ -28,6 +29,22 @@ namespace gradus::profiler {
 
 enum class ProfilerActivity : uint8_t { CPU, CUDA };
 
+// The action of a profile in a step. WARMUP records nothing, as NONE: steps pass until what is made
+// at first is there. RECORD_AND_SAVE is the last step of those that are recorded together.
+enum class ProfilerAction : uint8_t { NONE, WARMUP, RECORD, RECORD_AND_SAVE };
+using ProfilerSchedule = std::function<ProfilerAction(int64_t step)>;
+
+struct ScheduleOptions {
+  int64_t wait = 0, warmup = 0, active = 1;
+  int64_t repeat = 0;  // 0: to the end
+  int64_t skip_first = 0;
+};
+// Skips some steps; then it waits, warms up and records, over and over.
+// Errors: ValueError for a negative number, and unless active is positive.
+ProfilerSchedule schedule(const ScheduleOptions& options);
+
+class profile;
+
 struct ProfileOptions {
   // CUDA: the time of devices, measured by events around what an operation queues. CPU: the host's
   // time, which is measured in any case. Empty: all that there is.
@@ -35,6 +52,10 @@ struct ProfileOptions {
   bool record_shapes = false;   // of the operands and results of each operation
   bool profile_memory = false;  // allocations, and what made the tensors that live
   bool with_modules = false;    // the path of the module of each operation
+  // The steps that are recorded, as step() counts them; empty: all.
+  ProfilerSchedule schedule = {};
+  // Called whenever recording has ended, to write what was seen.
+  std::function<void(profile&)> on_trace_ready = {};
 };
 
 // The kinds of events.
@@ -113,8 +134,11 @@ class profile {
 
   // Forgets what was seen, and begins anew. Errors: Error where one runs.
   void start();
-  // Waits for the devices, once. Errors: those of the devices' work; Error where it does not run.
+  // Waits for the devices, once. Errors: those of the devices' work and of on_trace_ready; Error
+  // where it does not run, unless a schedule is waiting.
   void stop();
+  // The next step begins, which a schedule may record. Errors: as start() and stop().
+  void step();
 
   // Errors, of all below: Error where the profile still runs.
   const std::vector<FunctionEvent>& events() const;
@@ -136,8 +160,11 @@ class profile {
   struct Results;
   // Messages begin with `op`. Errors: Error where there are none, or no memory in them.
   const Results& results(const char* op, bool with_memory = false) const;
+  void turn_to(ProfilerAction next);
 
   ProfileOptions options_;
+  ProfilerAction action_ = ProfilerAction::NONE;
+  int64_t steps_ = 0;
   std::unique_ptr<Results> results_;
   bool running_ = false;
 };

@@ -4,35 +4,12 @@
 #include <tuple>
 
 #include "gradus/cuda/runtime/device.h"
+#include "gradus/watch/profiler/operation_name.h"
 #include "gradus/watch/profiler/recorder.h"
 
 namespace gradus::profiler {
 
 namespace {
-
-// The name of an operation that an argument chooses.
-template <class Op>
-const char* label_of(Op op) {
-  return name_of(op);
-}
-const char* label_of(Distribution kind) {
-  constexpr const char* names[] = {"uniform", "normal",    "log_normal", "exponential",
-                                   "cauchy",  "geometric", "bernoulli",  "randint"};
-  return names[static_cast<size_t>(kind)];
-}
-const char* label_of(RandomMap op) { return op == RandomMap::dropout ? "dropout" : "bernoulli"; }
-const char* label_of(CountOp op) { return op == CountOp::poisson ? "poisson" : "binomial"; }
-const char* label_of(UpdateOp op) {
-  constexpr const char* names[] = {
-#define OPTIMIZER(name, ...) #name,
-#include "gradus/tensor/table/optimizers.def"
-  };
-  return names[static_cast<size_t>(op)];
-}
-const char* label_of(ConvolutionPass part) {
-  constexpr const char* names[] = {"convolution", "convolution_dgrad", "convolution_wgrad"};
-  return names[static_cast<size_t>(part)];
-}
 
 // The bytes of the elements that are there; an expanded dimension repeats the same ones.
 int64_t bytes_of(const Tensor& x) {
@@ -45,19 +22,10 @@ int64_t bytes_of(const Tensor& x) {
 // Reads the arguments of a function of Backend.
 class Description {
  public:
-  explicit Description(std::string_view function) {
-    for (const std::string_view end : {"_grads", "_grad"})
-      if (function.ends_with(end)) {
-        function.remove_suffix(end.size());
-        suffix_ = "_backward";
-      }
-    operation.name = function;
-  }
-
   template <class... Args>
-  void read(const std::tuple<Args...>& arguments) {
+  Description(const char* function, const std::tuple<Args...>& arguments) {
     std::apply([&](const auto&... each) { (add(each), ...); }, arguments);
-    operation.name += suffix_;
+    operation.name = operation_name(function, chosen_);
   }
 
   Operation operation;
@@ -88,12 +56,10 @@ class Description {
   }
   template <class Other>
   void add(const Other& value) {
-    if constexpr (std::is_enum_v<Other> && !std::is_same_v<Other, ScatterOp> &&
-                  !std::is_same_v<Other, AfterNorm>)
-      operation.name = label_of(value);
+    if (const char* const name = chosen_name(value)) chosen_ = name;
   }
 
-  const char* suffix_ = "";
+  const char* chosen_ = nullptr;
 };
 
 // Only the elements that an index names are read of the table, or changed in it.
@@ -108,14 +74,12 @@ class Scope {
   template <class... Args>
   Scope(const char* function, const std::tuple<Args...>& arguments) {
     if (!Recorder::get().is_on()) return;
-    Description what(function);
-    what.read(arguments);
+    Description what(function, arguments);
     Operation& operation = what.operation;
     const std::string_view called = function;
     if (called == "gather") {
       correct_bytes(called, *operation.tensors[0], *operation.tensors.back(), operation);
     } else if (called == "scatter") {
-      operation.name = "scatter";
       correct_bytes(called, *operation.tensors.back(), *operation.tensors[0], operation);
     } else if (called == "transfer") {
       const auto letter = [&](size_t i) { return operation.tensors[i]->is_cuda() ? 'D' : 'H'; };
@@ -141,18 +105,14 @@ ProfilingBackend& ProfilingBackend::of(DeviceType type) {
   return type == kCPU ? cpu : cuda;
 }
 
-void ProfilingBackend::install() {
-  for (const DeviceType type : {kCPU, kCUDA}) {
-    if (type == kCUDA && !cuda::is_available()) continue;
-    ProfilingBackend& mine = of(type);
-    mine.inner_.store(&backend(type), std::memory_order_release);
-    mine.exchanged_ = exchange_backend(type, &mine);
-  }
+void ProfilingBackend::install_all() {
+  for (const DeviceType type : {kCPU, kCUDA})
+    if (type == kCPU || cuda::is_available()) of(type).install(type);
 }
 
-void ProfilingBackend::remove() {
+void ProfilingBackend::remove_all() {
   for (const DeviceType type : {kCPU, kCUDA})
-    if (type == kCPU || cuda::is_available()) exchange_backend(type, of(type).exchanged_);
+    if (type == kCPU || cuda::is_available()) of(type).remove();
 }
 
 StoragePtr ProfilingBackend::allocate(size_t nbytes, Device device) {

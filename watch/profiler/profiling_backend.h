@@ -2,18 +2,16 @@
 // operation that it hands on.
 #pragma once
 
-#include <atomic>
-
-#include "gradus/tensor/backend.h"
+#include "gradus/tensor/backend_layer.h"
 
 namespace gradus::profiler {
 
-class ProfilingBackend final : public Backend {
+class ProfilingBackend final : public BackendLayer {
  public:
   // Puts one before the backend of each device that there is; takes them away. Operations may run
   // meanwhile: the backends are never destroyed. REQUIRES: the calls alternate.
-  static void install();
-  static void remove();
+  static void install_all();
+  static void remove_all();
 
 #define ROW(result, name, called, parameters, ...) result name parameters override;
 #include "gradus/tensor/table/backend.def"
@@ -21,10 +19,6 @@ class ProfilingBackend final : public Backend {
  private:
   ProfilingBackend() = default;
   static ProfilingBackend& of(DeviceType type);
-  Backend& inner() const { return *inner_.load(std::memory_order_acquire); }
-
-  std::atomic<Backend*> inner_{nullptr};
-  Backend* exchanged_ = nullptr;  // what exchange_backend gave
 };
 
 }  // namespace gradus::profiler

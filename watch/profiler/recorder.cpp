@@ -88,10 +88,11 @@ void Recorder::start(const ProfileOptions& options, bool nvtx) {
   started_ = clock_now();
   session_.fetch_add(1, std::memory_order_relaxed);
   on_.store(true, std::memory_order_relaxed);
-  if (options.with_modules || nvtx) Observer<nn::Module>::current = this;
-  Observer<Node>::current = this;
-  Observer<optim::Optimizer>::current = this;
-  ProfilingBackend::install();
+  modules_ = options.with_modules || nvtx;
+  if (modules_) Observer<nn::Module>::add(*this);
+  Observer<Node>::add(*this);
+  Observer<optim::Optimizer>::add(*this);
+  ProfilingBackend::install_all();
 }
 
 size_t Recorder::add(Thread& thread, EventKind kind, std::string name) {
@@ -321,10 +322,10 @@ std::string Recorder::largest_tensors(Device device) {
 }
 
 Recording Recorder::stop() {
-  ProfilingBackend::remove();
-  Observer<nn::Module>::current = nullptr;
-  Observer<Node>::current = nullptr;
-  Observer<optim::Optimizer>::current = nullptr;
+  ProfilingBackend::remove_all();
+  if (modules_) Observer<nn::Module>::remove(*this);
+  Observer<Node>::remove(*this);
+  Observer<optim::Optimizer>::remove(*this);
   const std::lock_guard lock(mutex_);
   const double stopped = now();
   on_.store(false, std::memory_order_relaxed);

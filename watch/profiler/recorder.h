@@ -122,7 +122,7 @@ class Recorder final : public Observer<nn::Module>,
   std::atomic<uint64_t> session_{0};
   std::mutex mutex_;  // guards what follows
   ProfileOptions options_;
-  bool nvtx_ = false, devices_ = false;
+  bool nvtx_ = false, devices_ = false, modules_ = false;
   int threads_ = 0;
   int64_t started_ = 0;  // nanoseconds of the steady clock
   Recording recording_;

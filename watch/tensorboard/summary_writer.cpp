@@ -1,5 +1,5 @@
 // SummaryWriter: events as messages, in the field numbers of TensorFlow's event.proto,
-// summary.proto and tensor.proto.
+// summary.proto and tensor.proto, and of the hparams plugin's plugin_data.proto and api.proto.
 #include "gradus/watch/tensorboard/summary_writer.h"
 
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <set>
 
 #include "gradus/watch/pictures/image.h"
 #include "gradus/watch/pictures/pixels.h"
@@ -158,6 +159,38 @@ void SummaryWriter::add_text(const std::string& tag, const std::string& text, in
   const Message tensor = Message().integer(1, kString).message(2, shape).text(8, text);
   add_value(Message().text(1, tag + "/text_summary").message(8, tensor).message(9, plugin).bytes(),
             global_step);
+}
+
+void SummaryWriter::add_hparams(const LogRow& hparam_dict,
+                                const std::map<std::string, double>& metric_dict,
+                                const std::string& run_name, int64_t global_step) {
+  constexpr int64_t kText = 1, kNumber = 3, kSuccess = 1;
+  Message experiment, start;
+  std::set<std::string> names;
+  for (const auto& [name, value] : hparam_dict) {
+    check(names.insert(name).second, "SummaryWriter.add_hparams: '", name,
+          "' is given twice; give each setting once");
+    const std::optional<double> number = value.number();
+    Message setting;
+    number ? setting.number(2, *number) : setting.text(3, value.exact());
+    experiment.message(4, Message().text(1, name).integer(4, number ? kNumber : kText));
+    start.message(1, Message().text(1, name).message(2, setting));
+  }
+  for (const auto& [name, value] : metric_dict)
+    experiment.message(5, Message().message(1, Message().text(2, name)));
+  const std::string folder =
+      run_name.empty() ? detail::format("%.6f", seconds_since_1970()) : run_name;
+  SummaryWriter run(log_dir_ + "/" + folder);
+  const auto describe = [&](const char* tag, int field, const Message& content) {
+    const Message plugin =
+        Message().text(1, "hparams").message(2, Message().message(field, content));
+    run.add_value(Message().text(1, tag).message(9, Message().message(1, plugin)).bytes(),
+                  global_step);
+  };
+  describe("_hparams_/experiment", 2, experiment);
+  describe("_hparams_/session_start_info", 3, start);
+  describe("_hparams_/session_end_info", 4, Message().integer(1, kSuccess));
+  for (const auto& [name, value] : metric_dict) run.add_scalar(name, value, global_step);
 }
 
 void SummaryWriter::flush() {

@@ -10,6 +10,7 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/watch/eval_mode.h"
 #include "gradus/watch/log_file.h"
+#include "gradus/watch/log_value.h"
 #include "gradus/watch/tensorboard/graph.h"
 
 namespace gradus::watch {
@@ -49,6 +50,13 @@ class SummaryWriter {
   void add_images(const std::string& tag, const Tensor& images, int64_t global_step = 0);
   // Markdown.
   void add_text(const std::string& tag, const std::string& text, int64_t global_step = 0);
+
+  // The settings of a run beside what it reached, which the page HPARAMS compares among the runs
+  // below one folder. Settings are numbers, truth values as 0 and 1, or texts. The folder run_name
+  // below log_dir holds them and the metrics, as a run of its own; it is the time unless given.
+  // Errors: ValueError for a name given twice.
+  void add_hparams(const LogRow& hparam_dict, const std::map<std::string, double>& metric_dict,
+                   const std::string& run_name = "", int64_t global_step = 0);
 
   // Draws the operations that autograd records of a forward pass in eval mode. An operation stands
   // in the module whose parameter it reads. Inputs that need no gradient, as integers, are left

@@ -44,6 +44,7 @@ Tensor pade(const Tensor& a) {
 // e^A = (e^(A / 2^s))^(2^s), where s makes the norm of each matrix small enough. Waits for a GPU.
 Tensor exp_value(const Tensor& a) {
   if (a.numel() == 0 || a.is_meta()) return a.clone();
+  if (a.size(-1) == 1) return a.exp();
   const Tensor norms = a.abs().sum(-2).amax(-1);
   const Tensor squarings = (norms / kPadeNorm).log2().ceil().clamp(0, 1100).nan_to_num();
   const Tensor counts = squarings.unsqueeze(-1).unsqueeze(-1);

@@ -180,12 +180,14 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
 
 // --- Condition numbers
 namespace {
-// norm is that of one matrix or a batch.
+// norm is that of one matrix or a batch. A matrix of zeros is singular, too.
 template <class Norm>
 Tensor cond_by_inverse(const Called& op, const Tensor& a, Norm norm) {
   const auto [inverse, info] = linalg_inv_ex(matrices::checked_square(op, a));
-  const Tensor singular = (info != 0).unsqueeze(-1).unsqueeze(-1);
-  return norm(a) * norm(where(singular, std::numeric_limits<double>::infinity(), inverse));
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor of_inverse = norm(where((info != 0).unsqueeze(-1).unsqueeze(-1), infinity, inverse));
+  const Tensor own = norm(a);
+  return where(own == 0, infinity, own * of_inverse);
 }
 }  // namespace
 

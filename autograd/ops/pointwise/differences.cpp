@@ -66,12 +66,12 @@ int64_t samples_dim(const Tensor& y, int64_t dim) {
 // width that is a number comes last, so that it multiplies sums.
 template <class Fold>
 Tensor integral(const Tensor& y, const Tensor& widths, int64_t d, Fold fold) {
-  if (y.size(d) == 0) return fold(y, d);
+  if (y.size(d) == 0) return fold(y, d) / 2.0;
   return fold((later(y, d) + earlier(y, d)) * widths, d) / 2.0;
 }
 template <class Fold>
 Tensor integral(const Tensor& y, const Scalar& width, int64_t d, Fold fold) {
-  if (y.size(d) == 0) return fold(y, d);
+  if (y.size(d) == 0) return fold(y, d) / 2.0;
   return fold(later(y, d) + earlier(y, d), d) * width / 2.0;
 }
 Tensor total(const Tensor& x, int64_t dim) { return x.sum(dim); }
@@ -81,12 +81,14 @@ Tensor so_far(const Tensor& x, int64_t dim) { return x.cumsum(dim); }
 
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   const int64_t d = samples_dim(y, dim);
-  return integral(y, widths(y, x, d), d, total);
+  const Tensor apart = widths(y, x, d);
+  return y.size(d) == 0 ? y.sum(d, false, y.scalar_type()) : integral(y, apart, d, total);
 }
 Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   const int64_t d = samples_dim(y, dim);
   // Small integers wrap around in the sum of two neighbours.
-  if (!y.is_floating_point() || y.size(d) == 0) return integral(y, dx, d, total);
+  if (y.size(d) == 0) return y.sum(d, false, y.scalar_type());
+  if (!y.is_floating_point()) return integral(y, dx, d, total);
   return (later(y, d).sum(d) + earlier(y, d).sum(d)) * dx / 2.0;  // two sums that only read
 }
 Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim) { return trapezoid(y, x, dim); }

@@ -9,6 +9,7 @@
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/table/choices.h"
 
 namespace gradus {
 
@@ -22,7 +23,12 @@ namespace {
 using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
 
 // grad times a derivative, which is a tensor or, for some rows, a number.
-Tensor times(const Tensor& grad, const Tensor& slope) { return grad * slope; }
+template <auto op>
+Tensor times(const Tensor& grad, const Tensor& slope) {
+  if constexpr (chooses(op)) return where(slope == 0, 0, grad * slope);
+  return grad * slope;
+}
+template <auto op>
 Tensor times(const Tensor& grad, double slope) {
   return slope == 1 ? grad : slope == 0 ? zeros_like(grad) : grad * slope;
 }
@@ -62,9 +68,9 @@ UnaryRow unary_row() {
   return {node_name(Row::name, Row::nodes.tensors), uses,
           [](const Tensor& grad, const Tensor& x, const Tensor& y) {
             if constexpr (uses == 0)
-              return times(grad, Row::derivative(0.0, 0.0));
+              return times<op>(grad, Row::derivative(0.0, 0.0));
             else
-              return grad * Row::derivative(x, y);
+              return times<op>(grad, Row::derivative(x, y));
           }};
 }
 
@@ -77,16 +83,16 @@ BinaryRow binary_row() {
           scalar::dx_uses<op>,
           scalar::dy_uses<op>,
           [](const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z) {
-            return times(grad, Row::dx(x, y, z));
+            return times<op>(grad, Row::dx(x, y, z));
           },
           [](const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z) {
-            return times(grad, Row::dy(x, y, z));
+            return times<op>(grad, Row::dy(x, y, z));
           },
           [](const Tensor& grad, const Tensor& x, double y, const Tensor& z) {
-            return times(grad, Row::dx(x, y, z));
+            return times<op>(grad, Row::dx(x, y, z));
           },
           [](const Tensor& grad, double x, const Tensor& y, const Tensor& z) {
-            return times(grad, Row::dy(x, y, z));
+            return times<op>(grad, Row::dy(x, y, z));
           }};
 }
 

@@ -91,7 +91,9 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
 }
 
 Tensor ndtr(const Tensor& self) { return erfc(self * -std::sqrt(0.5)) / 2; }
-Tensor spherical_bessel_j0(const Tensor& self) { return sinc(self / std::numbers::pi); }
+Tensor spherical_bessel_j0(const Tensor& self) {
+  return where(isinf(self), 0, sinc(self / std::numbers::pi));
+}
 
 TensorPair frexp(const Tensor& self) {
   self.operand("frexp");

@@ -3,6 +3,7 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus {
@@ -66,6 +67,13 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
     });
   return out;
 }
+
+// The norms of rows of differences. Order 0 counts those that are not 0; beside NaN it is NaN, as
+// in PyTorch's cdist and pdist.
+Tensor distances(const Tensor& differences, double p) {
+  if (p != 0) return norm(differences, p, -1);
+  return differences.abs().ceil().clamp_max(1).sum(-1);
+}
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
@@ -82,7 +90,9 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   const int64_t mode = compute_mode.value_or(0);
   check(mode >= 0 && mode <= 2, "cdist: compute_mode is ", mode, ", expected 0, 1 or 2");
   constexpr int64_t kFewRows = 25;  // PyTorch's
-  const bool many = x1.size(-2) > kFewRows || x2.size(-2) > kFewRows;
+  // Where rows may not depend on the batch, x1 is one.
+  const bool many =
+      x2.size(-2) > kFewRows || (x1.size(-2) > kFewRows && !detail::batch_invariant());
   if (p == 2 && (mode == 1 || (mode == 0 && many))) {
     const auto batch = [](const Tensor& x) { return x.sizes().slice(0, x.sizes().size() - 2); };
     const Dims common = broadcast_shapes("cdist", batch(x1), batch(x2));
@@ -93,7 +103,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
     };
     return euclidean_distances(expanded(x1), expanded(x2));
   }
-  return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1);
+  return distances(x1.unsqueeze(-2) - x2.unsqueeze(-3), p);
 }
 
 Tensor pdist(const Tensor& self, double p) {
@@ -107,7 +117,7 @@ Tensor pdist(const Tensor& self, double p) {
         "; give 0, a positive number or infinity");
   const int64_t n = self.size(0);
   const Tensor pairs = triu_indices(n, n, 1, TensorOptions(kLong).device(self.device()));
-  return norm(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p, -1);
+  return distances(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p);
 }
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {

@@ -112,6 +112,10 @@ Tensor vdot(const Tensor& self, const Tensor& other) {
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   GRADUS_AUTOCAST(linear, input, weight, bias);
+  if (weight.operand("linear", "weight").dim() == 1) {  // one output, which has no dimension
+    const Tensor out = linear(input, weight.unsqueeze(0)).squeeze(-1);
+    return bias.defined() ? out + bias : out;
+  }
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},

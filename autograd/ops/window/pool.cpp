@@ -26,8 +26,8 @@ int64_t windows_along(const WindowDim& w, int64_t extent, bool ceil_mode) {
   return ceil_mode && (count - 1) * w.stride >= w.in + w.padding ? count - 1 : count;
 }
 
-// The planes of x, and the sizes of its last dimensions.
-Pool planes_of(const char* op, int spatial, const Tensor& x) {
+// The planes of x, and the sizes of its last dimensions. Adaptive averages take 0 channels, too.
+Pool planes_of(const char* op, int spatial, const Tensor& x, bool takes_no_channels = false) {
   x.operand(op);
   check(x.dim() == spatial + 1 || x.dim() == spatial + 2, op, ": Expected ", spatial + 1, "D or ",
         spatial + 2, "D (batch mode) tensor for input, but got: ", x.sizes(),
@@ -42,7 +42,7 @@ Pool planes_of(const char* op, int spatial, const Tensor& x) {
       pool.planes *= x.size(d);
     else
       pool.dim[kSpatial - x.dim() + d].in = x.size(d);
-    check(x.size(d) > 0 || d == 0, op,
+    check(x.size(d) > 0 || d == 0 || (takes_no_channels && d < x.dim() - spatial), op,
           ": Expected input to have non-zero size for non-batch "
           "dimensions, but it has shape ",
           x.sizes(), "; leave out empty tensors");
@@ -81,8 +81,9 @@ Pool pool_of(const char* op, int spatial, const Tensor& x, const PoolSettings& s
   return pool;
 }
 
-Pool adaptive_pool(const char* op, int spatial, const Tensor& x, IntArrayRef output_size) {
-  Pool pool = planes_of(op, spatial, x);
+Pool adaptive_pool(const char* op, int spatial, const Tensor& x, IntArrayRef output_size,
+                   bool takes_no_channels) {
+  Pool pool = planes_of(op, spatial, x, takes_no_channels);
   check_least(op, "output_size", output_size, 0,
               "elements of output_size must be greater than or equal to 0");
   const auto out = spread_list(op, "output_size", output_size, spatial, 1);
@@ -169,12 +170,12 @@ Tensor average(const char* op, int spatial, const Tensor& x, IntArrayRef kernel_
   Tensor adaptive_avg_pool##n##d(const Tensor& self, IntArrayRef output_size) {                   \
     GRADUS_AUTOCAST(adaptive_avg_pool##n##d, self, output_size);                                  \
     constexpr const char* kOp = "adaptive_avg_pool" #n "d";                                       \
-    return average_over(kOp, n, adaptive_pool(kOp, n, self, output_size), self);                  \
+    return average_over(kOp, n, adaptive_pool(kOp, n, self, output_size, true), self);            \
   }                                                                                               \
   TensorPair adaptive_max_pool##n##d(const Tensor& self, IntArrayRef output_size) {               \
     GRADUS_AUTOCAST(adaptive_max_pool##n##d, self, output_size);                                  \
     constexpr const char* kOp = "adaptive_max_pool" #n "d";                                       \
-    return max_over(kOp, n, adaptive_pool(kOp, n, self, output_size), self);                      \
+    return max_over(kOp, n, adaptive_pool(kOp, n, self, output_size, false), self);               \
   }
 GRADUS_POOLS(1)
 GRADUS_POOLS(2)

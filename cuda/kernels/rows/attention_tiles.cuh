@@ -278,7 +278,8 @@ __global__ void __launch_bounds__(kTensorAttentionThreads, P::kResident)
       float factor[kLines];
 #pragma unroll
       for (int i = 0; i < kLines; ++i) {
-        const float higher = ::max(about[i], most[i]);
+        const bool stays = args.alike && most[i] <= about[i] + 8;
+        const float higher = stays ? about[i] : ::max(about[i], most[i]);
         factor[i] = about[i] == scalar::least<float>() ? 0 : power_of_2(about[i] - higher);
         sum[i] *= factor[i];
         about[i] = higher;

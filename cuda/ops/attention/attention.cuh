@@ -4,6 +4,7 @@
 #include "gradus/cuda/kernels/rows/attention_tiles.cuh"
 #include "gradus/cuda/ops/attention/attention.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -28,6 +29,7 @@ AttentionArgs<T, Sum> attention_args(const Attention& how, const Tensor& q, cons
   args.width = static_cast<int>(q.size(3)), args.values = static_cast<int>(v.size(3));
   args.scale = static_cast<Sum>(how.scale);
   args.causal = how.causal, args.drops = how.dropout > 0;
+  args.alike = gradus::detail::batch_invariant();
   args.state = how.state;
   return args;
 }
@@ -58,7 +60,8 @@ bool with_tensor_tiles(const Attention& how, const Tensor& q, const Tensor& v, c
   if (widest > 128 || std::max(q.size(2), v.size(2)) > kMostRows) return false;
   if (widest > 64) return either.template operator()<typename Family::template Products<128, 1>>();
   using Tall = typename Family::template Products<64, 2>;
-  if (plain && q.size(2) >= Family::kTallFrom && start.template operator()<Tall, true>())
+  if (plain && q.size(2) >= Family::kTallFrom && !gradus::detail::batch_invariant() &&
+      start.template operator()<Tall, true>())
     return true;
   return either.template operator()<typename Family::template Products<64, 1>>();
 }

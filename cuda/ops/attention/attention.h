@@ -19,6 +19,11 @@ bool half_attention_grad(const Attention& how, const Tensor& grad, const Tensor&
 bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                          const Tensor& mask, const Tensor& out, const Tensor& log_sums);
 
+// Attention by a kernel for one query, or for Hopper. False, too, where a row of many queries must
+// have the bits that it has alone: these kernels add in orders of their own.
+bool by_special_kernels(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const Tensor& mask, const Tensor& out, const Tensor& log_sums);
+
 // REQUIRES: q is of Float.
 bool float_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                      const Tensor& mask, const Tensor& out, const Tensor& log_sums);

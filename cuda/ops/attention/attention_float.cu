@@ -29,9 +29,7 @@ bool of_precision(const F& f) {
 
 bool float_attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                      const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
-  if (one_query_attention(how, q, k, v, mask, out, log_sums) ||
-      wgmma_attention(how, q, k, v, mask, out, log_sums))
-    return true;
+  if (by_special_kernels(how, q, k, v, mask, out, log_sums)) return true;
   return of_precision(
       [&]<class Family>() { return tensor_attention<Family>(how, q, k, v, mask, out, log_sums); });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gradus/cuda/ops/attention/attention.cuh"
+#include "gradus/cuda/ops/attention/attention_wgmma.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 
 namespace gradus::cuda {
@@ -71,6 +72,13 @@ bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k,
   else
     q.dtype() == kHalf ? start(TypeTag<Half>{}) : start(TypeTag<BFloat16>{});
   return true;
+}
+
+bool by_special_kernels(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
+  return !gradus::detail::batch_invariant() &&
+         (one_query_attention(how, q, k, v, mask, out, log_sums) ||
+          wgmma_attention(how, q, k, v, mask, out, log_sums));
 }
 
 }  // namespace gradus::cuda

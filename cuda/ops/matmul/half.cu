@@ -6,9 +6,11 @@
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/matmul/rows.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/launch.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -63,9 +65,29 @@ Tensor in_one_batch(const Tensor& x) {
   return raw::as_strided(x, {1, sizes[0] * sizes[1], sizes[2]},
                          {sizes[0] * strides[0], strides[1], strides[2]}, x.storage_offset());
 }
+// x itself where one of its last two dimensions is contiguous in whole lines, and its matrices
+// begin at different multiples of 16 bytes; else a copy.
+Tensor in_lines(const Tensor& x) {
+  const bool rows = x.strides()[2] == 1 && x.strides()[1] == x.sizes()[2];
+  const bool columns = x.strides()[1] == 1 && x.strides()[2] == x.sizes()[1];
+  const bool apart = x.sizes()[0] == 1 || (x.strides()[0] != 0 && x.strides()[0] % 8 == 0);
+  const bool aligned = reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
+  return (rows || columns) && apart && aligned ? x : raw::clone(x);
+}
+
+// Multiplies by wgmma where n and k are whole units of 16 bytes: neither the rows nor their place
+// in memory matter there. False, and nothing done, elsewhere.
+bool wgmma_matmul_alike(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (!has_wgmma() || a.sizes()[2] % 8 != 0 || b.sizes()[2] % 8 != 0 || a.sizes()[2] == 0)
+    return false;
+  const Tensor rows = raw::contiguous(a);
+  return wgmma_matmul_half(in_lines(rows), in_lines(b), bias, out);
+}
 }  // namespace
 
 size_t wgmma_tile(int64_t m, int64_t k, int64_t n, int64_t batches, int64_t multiprocessors) {
+  if (gradus::detail::batch_invariant())
+    m = kPlannedRows, batches = 1, multiprocessors = kPlannedMultiprocessors;
   const auto time = [&](const WgmmaTileCost& tile) {
     const int64_t tiles = wgmma_tiles(m, n, batches, tile.height, tile.width);
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / tile.blocks);
@@ -91,14 +113,18 @@ bool wgmma_suits(const Tensor& a, const Tensor& b, const Tensor& out, int64_t mu
 
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   const std::string_view name = matmul_kernel();
+  check_batch_invariant(name);
+  const bool alike = gradus::detail::batch_invariant();
   const bool any = name == "automatic", has_terms = a.sizes()[2] > 0;
   if (any && shares_factor(a, b))
     return matmul_half(in_one_batch(a), raw::narrow(b, 0, 0, 1), bias, in_one_batch(out));
-  if (any && few_rows_matmul(a, b, bias, out)) return;
-  if (any && wgmma_suits(a, b, out, getDeviceProperties(current_device()).multiprocessors) &&
+  if (any && alike && wgmma_matmul_alike(a, b, bias, out)) return;
+  if (any && !alike && few_rows_matmul(a, b, bias, out)) return;
+  if (any && !alike &&
+      wgmma_suits(a, b, out, getDeviceProperties(current_device()).multiprocessors) &&
       wgmma_matmul_half(a, b, bias, out))
     return;
-  if ((any || name == "cublas") && has_terms && has_cublas_lt() &&
+  if ((any || name == "cublas") && !alike && has_terms && has_cublas_lt() &&
       cublas_lt_matmul(a, b, bias, out))
     return;
   if (name == "wgmma" && has_terms && wgmma_matmul_half(a, b, bias, out)) return;
@@ -117,7 +143,7 @@ void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const
   // cuBLAS needs no launch for the sums, which take longer than what `wgmma` wins for few tiles.
   const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
   const bool few = wgmma_tiles(a.sizes()[1], b.sizes()[2], 1, 64, 64) <= multiprocessors;
-  if (matmul_kernel() == "automatic" && has_cublas_lt() &&
+  if (matmul_kernel() == "automatic" && has_cublas_lt() && !gradus::detail::batch_invariant() &&
       (few || !wgmma_suits(a, b, out, multiprocessors)) &&
       cublas_lt_matmul(a, b, Tensor(), out, sums))
     return;
@@ -129,7 +155,7 @@ void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const
 bool uses_tf32(const Tensor& a, const Tensor& out) {
   constexpr int64_t kFewTerms = 1 << 23;
   return gradus::detail::float32_matmul_precision() != Float32MatmulPrecision::HIGHEST &&
-         has_cublas_lt() && matmul_kernel() == "automatic" &&
+         has_cublas_lt() && matmul_kernel() == "automatic" && !gradus::detail::batch_invariant() &&
          out.numel() * a.sizes()[2] > kFewTerms;
 }
 

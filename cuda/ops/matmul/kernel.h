@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "gradus/cuda/kernels/matmul.h"
 
@@ -36,6 +37,14 @@ struct MatmulKernel {
     return runs.at[args.a.along_outer][args.b.along_outer];
   }
 };
+
+// Where rows may not depend on the batch, a product is planned as one of so many rows, on a GPU of
+// so many multiprocessors.
+inline constexpr int64_t kPlannedRows = 256, kPlannedMultiprocessors = 132;
+
+// Errors: NotImplementedError where rows may not depend on the batch, and the order in which the
+// kernel of this name adds does.
+void check_batch_invariant(std::string_view name);
 
 // The kernels of the rung tensor_cores: for large products first, then with smaller tiles.
 extern const std::array<MatmulKernel<float>, 4> kTensorCores;

@@ -197,7 +197,7 @@ struct Plan {
   Part part;
   Convolution shape;
   // The choice of kernels depends on these beside the shape.
-  bool aligned, tensor_cores;
+  bool aligned, tensor_cores, alike = gradus::detail::batch_invariant();
   int64_t shared_bytes;
   std::vector<Product<T>> products;
   int parts = 1;
@@ -210,7 +210,8 @@ struct Plan {
         tensor_cores(has_tensor_cores()),
         shared_bytes(most_shared_bytes()),
         products(products_of(part_, product_of(part_, shape_, operands))),
-        parts(given_parts().value_or(static_cast<int>(best_parts(products, results)))) {
+        parts(given_parts().value_or(
+            is_of_rows() ? 1 : static_cast<int>(best_parts(products, results)))) {
     if (products.size() == 1) {  // none of the parts is empty
       products[0].cut(parts);
       parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
@@ -220,6 +221,8 @@ struct Plan {
   }
   // Whether another kernel adds the parts, and rounds their sum.
   bool is_summed() const { return parts > 1 || (is_half<T> && part == Part::wgrad); }
+  // Whether results are those of samples, whose sums may not be cut by how many there are.
+  bool is_of_rows() const { return alike && part != Part::wgrad; }
   // Where a kernel of a phase knows its parts, all phases have as many.
   std::optional<int> given_parts() const {
     for (const Product<T>& product : products)
@@ -228,7 +231,8 @@ struct Plan {
   }
   bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
     return part == part_ && aligned == aligned_ && shape == shape_ &&
-           tensor_cores == has_tensor_cores() && shared_bytes == most_shared_bytes();
+           alike == gradus::detail::batch_invariant() && tensor_cores == has_tensor_cores() &&
+           shared_bytes == most_shared_bytes();
   }
 };
 
@@ -335,6 +339,12 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
 
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  check<NotImplementedError>(
+      !gradus::detail::batch_invariant() || !(convolves_by_cudnn() || convolves_by_wgmma()),
+      "convolution: the kernel '", convolution_kernel(),
+      "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
+      "pick "
+      "another with set_convolution_kernel(\"automatic\")");
   if (takes_contiguous(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
   const bool half = out.dtype() == kHalf || out.dtype() == kBFloat16;

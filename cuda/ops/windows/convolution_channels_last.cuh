@@ -50,6 +50,8 @@ struct ChannelsLastKernels {
                                                                of<Small>(kOfWeight ? 0.57 : 0.64)};
 };
 
+inline constexpr int64_t kMostChannelsLastParts = 64;
+
 // One of `all` for products that run one after the other, and into how many parts their depth is
 // cut. A model of an H100 decides by the shapes alone, so that every GPU adds in the same order.
 template <class T>
@@ -58,11 +60,12 @@ struct ChannelsLastPlan {
   int parts = 1;
   double time = std::numeric_limits<double>::infinity();
 };
+// most_parts: how many there may be.
 template <class T>
 ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
                              const std::vector<ChannelsLastArgs<T>>& products, int64_t groups,
-                             int64_t results, int64_t shared_bytes) {
-  constexpr int64_t kMultiprocessors = 132, kLeastSteps = 8, kMostParts = 64, kMostSums = 1 << 26;
+                             int64_t results, int64_t shared_bytes, int64_t most_parts) {
+  constexpr int64_t kMultiprocessors = 132, kLeastSteps = 8, kMostSums = 1 << 26;
   // Results times terms a second of a multiprocessor; seconds of a block, of a second pass, and of
   // each number that it reads and that was written for it. Fitted to the times of bench/gpu.cpp's
   // half_conv by each kernel: the mean error is a tenth.
@@ -75,7 +78,7 @@ ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
     int64_t most = 1;
     for (const auto& product : products)
       most = std::max(most, product.depth / (kernel.depth * kLeastSteps));
-    most = std::min({most, kMostParts, std::max<int64_t>(1, kMostSums / results)});
+    most = std::min({most, most_parts, std::max<int64_t>(1, kMostSums / results)});
     for (int64_t parts = 1; parts <= most; parts += 1 + parts / 8) {
       double time = parts > 1 ? kOfPass + static_cast<double>(results * parts) * kOfSum : 0;
       for (const auto& product : products) {
@@ -93,6 +96,24 @@ ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
     }
   }
   return best;
+}
+
+// The plan of a pass. Where rows may not depend on the batch, it is that of planned_batch()
+// samples, and no sum is cut.
+template <class T, ConvolutionPass pass>
+ChannelsLastPlan<T> plan_for(const std::vector<ChannelsLastArgs<T>>& products,
+                             const Convolution& shape, int64_t results) {
+  const auto plan = [&](const std::vector<ChannelsLastArgs<T>>& of, int64_t most_parts) {
+    return plan_for<T>(ChannelsLastKernels<T, pass>::all, of, shape.groups, results,
+                       most_shared_bytes(), most_parts);
+  };
+  if (pass == ConvolutionPass::wgrad || !gradus::detail::batch_invariant())
+    return plan(products, kMostChannelsLastParts);
+  const int64_t batch = std::max<int64_t>(shape.batch, 1);
+  std::vector<ChannelsLastArgs<T>> planned = products;
+  for (ChannelsLastArgs<T>& product : planned)
+    product.rows = counted(product.rows / batch * planned_batch(batch));
+  return plan(planned, 1);
 }
 
 // x of shape (outer, channels, height, width), or without height.
@@ -259,9 +280,9 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
 
   const Context context(out);
   const int64_t results = result.numel();
-  const ChannelsLastPlan<T> plan = plan_for<T>(ChannelsLastKernels<T, pass>::all, products,
-                                               shape.groups, results, most_shared_bytes());
-  if (shape.groups > 1 ||
+  const ChannelsLastPlan<T> plan = plan_for<T, pass>(products, shape, results);
+  const bool alike = !kOfWeight && gradus::detail::batch_invariant();
+  if (shape.groups > 1 || alike ||
       !wgmma_convolution(pass, shape, products, kOfWeight ? Tensor() : with_height(b, weight),
                          plan.time)) {
     if (plan.kernel == nullptr) return false;

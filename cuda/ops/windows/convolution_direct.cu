@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "gradus/cuda/ops/windows/convolution_direct.h"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/grid.h"
 
 namespace gradus::cuda {
@@ -54,9 +55,10 @@ DirectCut cut(const ConvolutionArgs<T>& args, int rows) {
     floats = needed();
   } else {
     const int64_t places = args.columns / batch;
-    const int64_t pieces = std::max(ceil_div(places, int64_t{kMostDirectColumns}),
-                                    std::min(ceil_div(int64_t{kBlocks}, batch * args.shape.groups),
-                                             ceil_div(places, kFewColumns)));
+    const int64_t pieces =
+        std::max(ceil_div(places, int64_t{kMostDirectColumns}),
+                 std::min(ceil_div(int64_t{kBlocks}, planned_batch(batch) * args.shape.groups),
+                          ceil_div(places, kFewColumns)));
     out.columns = static_cast<int>(ceil_div(places, pieces));
     // A phase without taps has no box.
     const int64_t of_channel =
@@ -123,8 +125,8 @@ std::optional<ConvolutionKernel<T>> kernel_of(Part part, ConvolutionArgs<T>& arg
 bool is_direct(Part part, const Convolution& s, bool exact) {
   constexpr int64_t kFew = 1 << 25, kMany = 1 << 29, kMostGathered = 16;
   const bool of_input = part == Part::dgrad;
-  const int64_t terms =
-      s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
+  const int64_t terms = planned_batch(s.batch) * s.outputs() * s.filters * s.group_channels() *
+                        s.taps();  // of any part
   const int64_t rows = of_input ? s.group_channels() : s.group_filters();
   const int64_t gathered = of_input ? s.group_filters() : s.group_channels();
   const int64_t places = of_input ? s.inputs() : s.outputs();

@@ -8,6 +8,7 @@
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
+#include "gradus/tensor/base/batch_invariant.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {
@@ -17,6 +18,13 @@ inline int counted(int64_t count) {
   check<NotImplementedError>(count <= std::numeric_limits<int>::max() / 2, "convolution: ", count,
                              " places or taps are more than a kernel counts; split the batch");
   return static_cast<int>(count);
+}
+
+// The samples by which kernels, their cuts and the parts of their sums are chosen: those of the
+// batch, or always as many where rows may not depend on it.
+inline int64_t planned_batch(int64_t batch) {
+  constexpr int64_t kPlanned = 32;
+  return gradus::detail::batch_invariant() && batch > 0 ? kPlanned : batch;
 }
 
 // sum.out, and sum.row_sums, = the sum of parts that lie one after another (matmul_sum).

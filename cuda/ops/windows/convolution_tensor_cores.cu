@@ -28,10 +28,16 @@ Kernel gathered() {
           ConvolutionTiles<S, part>::kSharedBytes};
 }
 
+// The columns by which kernels are chosen.
+int planned_columns(Part part, const Args& args) {
+  const int64_t batch = std::max<int64_t>(args.shape.batch, 1);
+  return part == Part::wgrad ? args.columns : counted(args.columns / batch * planned_batch(batch));
+}
+
 template <Part part>
 Kernel gathered(const Args& args) {
   if (args.rows <= 16) return gathered<Wide, part>();
-  if (args.rows <= 32 || args.columns <= 64) return gathered<Half, part>();
+  if (args.rows <= 32 || planned_columns(part, args) <= 64) return gathered<Half, part>();
   if (part == Part::wgrad && args.rows <= 64) return gathered<Square, Part::wgrad>();
   return gathered<Full, part>();
 }
@@ -71,7 +77,11 @@ bool takes_patches(Args& args, Kernel& kernel) {
       rows.height * rows.width < kLeastPlaces || !is_aligned(args.a) || !is_aligned(args.b))
     return false;
   constexpr int kBanks = 32, kOver = 8;
-  const int least = longest_patch(rows, args.columns) + kPatchZeros;
+  // More columns than all do not change the longest patch.
+  const int all = counted(int64_t{rows.height} * rows.width * OfPatches::kCols);
+  const int columns =
+      gradus::detail::batch_invariant() ? std::max(args.columns, all) : args.columns;
+  const int least = longest_patch(rows, columns) + kPatchZeros;
   args.pitch = (least - kOver + kBanks - 1) / kBanks * kBanks + kOver;
   if (Patches::shared_bytes(args.pitch) > kMostSharedBytes) return false;
   kernel = {convolution_patches<OfPatches, part>,

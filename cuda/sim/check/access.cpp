@@ -7,6 +7,9 @@
 
 #include "gradus/cuda/sim/check/races.h"
 #include "gradus/cuda/sim/check/seen.h"
+#include "gradus/cuda/sim/check/unordered.h"
+#include "gradus/cuda/sim/exec/async.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/variables.h"
@@ -23,6 +26,13 @@ void report(Worker& worker, const Seen& seen, Kind kind, const std::string& mess
     for (auto& other : others) out.sides.push_back(std::move(other));
     return out;
   });
+}
+
+// Where the kernel was launched, if it was queued.
+std::vector<Sighting::Side> side_of_launch(Worker& worker) {
+  const Running* const work = worker.launch->work;
+  if (!work) return {};
+  return {{"this was " + queued_on(work->number), *queued_work(work->number).trace}};
 }
 
 // --- Where an address may lie
@@ -65,15 +75,22 @@ bool is_constant(Worker& worker, const Seen& seen) {
   // If the first byte is in use, the last one is not.
   const Range range = range_in_use(seen.address);
   const Neighbour found = describe_address(range.end ? range.end : seen.address);
-  std::vector<Sighting::Side> others;
+  std::vector<Sighting::Side> others = side_of_launch(worker);
+  const Running* const work = worker.launch->work;
+  const bool unordered = found.freed && work && found.allocation.given_back_by &&
+                         is_unordered(found.allocation.given_back_by, *work);
   if (found.freed) others.push_back({"given back", found.allocation.given_back});
   if (!found.allocation.taken.empty()) others.push_back({"allocated", found.allocation.taken});
-  report(
-      worker, seen, found.freed ? Kind::use_after_free : Kind::out_of_bounds,
-      "the address is " +
-          (range.end ? "only in part inside: it goes on " + found.text : found.text) +
-          (found.freed ? "; keep it until the kernel has ended" : "; guard the access by the size"),
-      std::move(others));
+  report(worker, seen,
+         unordered     ? Kind::order
+         : found.freed ? Kind::use_after_free
+                       : Kind::out_of_bounds,
+         "the address is " +
+             (range.end ? "only in part inside: it goes on " + found.text : found.text) +
+             (unordered ? ", and nothing orders this work before that; call record_stream before"
+              : found.freed ? "; keep it until the kernel has ended"
+                            : "; guard the access by the size"),
+         std::move(others));
   worker.stop_thread();
 }
 
@@ -153,7 +170,8 @@ bool any_written(const uint8_t* written, size_t size) {
          shared
              ? "nobody has written this shared memory yet: is a barrier missing between the write "
                "and this read, or does no thread write it?"
-             : "nobody has written this memory since it was allocated; fill it first");
+             : "nobody has written this memory since it was allocated; fill it first",
+         side_of_launch(worker));
 }
 
 [[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {
@@ -174,6 +192,54 @@ bool any_written(const uint8_t* written, size_t size) {
       "the kernel was launched so that it may start before the one before it has ended, and this "
       "thread has not waited for that; let every thread call wait_for_earlier_kernels(), or "
       "CUDA's cudaGridDependencySynchronize(), first");
+}
+
+[[gnu::cold]] void report_between_blocks(Worker& worker, Worker& other, const Seen& seen,
+                                         Record before, const char* verb) {
+  const uintptr_t other_pc = pc_of(before.place());
+  worker.launch->sightings.add(Kind::race, seen.pc, other_pc, [&] {
+    Sighting out{
+        Kind::race,
+        "two threads meet in shared memory of one block of a cluster; put a barrier of the "
+        "cluster between them (barrier.cluster)",
+        {}};
+    out.sides.push_back(side_of(worker, seen));
+    out.sides.push_back(other.side(verb, other.thread(other.thread_of(before)), {other_pc}));
+    return out;
+  });
+}
+
+// An access to shared memory of another block of the cluster. Returns whether it is one.
+[[gnu::cold]] bool check_other_block(Worker& worker, const Seen& seen) {
+  const Unwatched guard;
+  const Cluster::Found found = worker.cluster->find(seen.address);
+  if (found.rank < 0) return false;
+  if (!worker.launch->checked) return true;
+  const auto rank = static_cast<unsigned>(found.rank);
+  refuse_ended(rank, seen.access == Access::read ? "reads" : "writes", seen.pc);
+  Worker& other = worker.cluster->block(rank);
+  SharedMemory& shared = *other.shared_at(found.address);
+  range_of(worker, shared, {seen.access, found.address, seen.size, seen.pc, seen.is_volatile});
+  uint8_t* const written = shared.written_at(found.address, seen.size);
+  if (seen.access != Access::write && !any_written(written, seen.size))
+    report_unwritten(worker, seen, true);
+  std::memset(written, 1, seen.size);
+  const Record now = other.async().access_from_outside(worker.current->linear, seen.pc, 15);
+  const auto meet = [&](const std::atomic<uint64_t>& slot, const char* verb) {
+    const Record before(slot.load(std::memory_order_relaxed));
+    if (before.bits() == 0 || !worker.launch->intervals->is_current(before.interval())) return;
+    if (worker.cluster->came_before(before) || before.thread() == now.thread()) return;
+    report_between_blocks(worker, other, seen, before, verb);
+  };
+  for (uintptr_t at = found.address / 4 * 4; at < found.address + seen.size; at += 4) {
+    Cell& cell = *shared.cell_at(at);
+    meet(cell.write, "writes");
+    if (seen.access != Access::read)
+      for (const auto* slot : {&cell.read, &cell.other_read}) meet(*slot, "reads");
+    (seen.access == Access::read ? cell.read : cell.write)
+        .store(now.bits(), std::memory_order_relaxed);
+  }
+  return true;
 }
 
 // An access that is too wide for one instruction counts as several.
@@ -207,6 +273,9 @@ bool any_written(const uint8_t* written, size_t size) {
   SharedMemory* shared = nullptr;
   if (!in_arena(address)) {
     shared = worker->shared_at(address);
+    if (!shared && worker->cluster &&
+        check_other_block(*worker, {access, address, size, pc, is_volatile})) [[unlikely]]
+      return;
     if (!shared) address = place_of_variable(address);
   }
   const bool global = in_arena(address);
@@ -227,6 +296,8 @@ bool any_written(const uint8_t* written, size_t size) {
     refuse_alignment(*worker, seen, alignment);
   if (worker->copies.any() && worker->copies.meets(*worker, seen, shared)) [[unlikely]]
     return;
+  if (worker->launch->work && global) [[unlikely]]
+    check_order(*worker, seen, address);
   uint8_t* const written = global ? written_at(address) : shared->written_at(address, size);
   if (access != Access::write && !any_written(written, size)) [[unlikely]]
     report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);

@@ -110,6 +110,10 @@ void Copies::end_read(uintptr_t chunk) {
   const auto it = reading_.find(chunk);
   if (--it->second.count == 0) reading_.erase(it);
 }
+const Reader* Copies::reader_of(uintptr_t chunk) const {
+  const auto found = reading_.find(chunk);
+  return found == reading_.end() ? nullptr : &found->second.last;
+}
 void Copies::begin_registers(Registers sums) {
   ++under_way_;
   registers_[sums.thread].push_back(sums);

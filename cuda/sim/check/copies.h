@@ -58,6 +58,7 @@ class Copies {
   void end_box(SharedMemory& shared, const Copy& copy);
   void begin_read(uintptr_t chunk, Reader by);  // of 16 bytes
   void end_read(uintptr_t chunk);
+  const Reader* reader_of(uintptr_t chunk) const;  // null: none
   void forget_reads();
   void begin_registers(Registers sums);
   void end_registers(unsigned thread, uintptr_t begin);

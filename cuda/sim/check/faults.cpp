@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gradus/cuda/sim/exec/worker.h"
+#include "gradus/cuda/sim/runtime/host_guards.h"
 
 namespace gradus::cuda::sim {
 
@@ -124,6 +125,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const bool in_kernel = here && here->current;
   const bool is_fault = signal != SIGABRT && info->si_code > 0;  // a process did not send it
   if (in_kernel && is_fault && can_go_on(signal, context)) return;
+  if (is_fault && signal == SIGSEGV && queues_work() &&
+      open_guard(reinterpret_cast<uintptr_t>(info->si_addr), context))
+    return;
   if (in_kernel && (is_fault || (signal == SIGABRT && endless))) {
     sigaction(signal, &action_before(signal), nullptr);
     tell(signal, *info, pc_in(context));

@@ -10,6 +10,7 @@
 
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/memory.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 
 namespace gradus::cuda::sim {
 
@@ -44,6 +45,7 @@ cudaError_t error_for(Kind kind) {
 // Runs at the end of the program. Prints the findings that nobody took, in short those that an
 // error has named, and the memory that was never freed. If there is any, the exit status is not 0.
 void report_at_exit(int status, void*) {
+  drain();
   std::ostringstream text;
   const size_t told = kept().told;
   size_t number = 0;
@@ -64,8 +66,8 @@ void report_at_exit(int status, void*) {
 }  // namespace
 
 namespace {
-// Whether both are of the same lines, whichever of two came first: a line that reads twice makes two
-// accesses.
+// Whether both are of the same lines, whichever of two came first: a line that reads twice makes
+// two accesses.
 bool are_one(const Finding& a, const Finding& b) {
   const auto same_frame = [](const Frame& x, const Frame& y) {
     return x.file == y.file && x.line == y.line && x.function == y.function;
@@ -100,8 +102,27 @@ void Sightings::publish(const std::string& kernel) {
   entries_.clear();
 }
 
+namespace {
+// Whether a side of each names the same calls.
+bool share_a_side(const Finding& a, const Finding& b) {
+  const auto same_frame = [](const Frame& x, const Frame& y) {
+    return x.file == y.file && x.line == y.line && x.function == y.function;
+  };
+  return std::ranges::any_of(a.sides, [&](const Side& of_a) {
+    return !of_a.by_thread && std::ranges::any_of(b.sides, [&](const Side& of_b) {
+      return !of_a.frames.empty() && std::ranges::equal(of_a.frames, of_b.frames, same_frame);
+    });
+  });
+}
+}  // namespace
+
 void publish(Finding finding) {
   const std::lock_guard lock(kept().mutex);
+  // The work that was to write the memory came too late for want of an order.
+  if (finding.kind == Kind::order)
+    std::erase_if(kept().findings, [&](const Finding& each) {
+      return each.kind == Kind::unwritten && share_a_side(each, finding);
+    });
   // A launch that a chip refuses leaves the chip as it was.
   if (kept().error == cudaSuccess && finding.kind != Kind::launch)
     kept().error = error_for(finding.kind);
@@ -115,6 +136,13 @@ cudaError_t pending_error() {
   return kept().error;
 }
 
+bool are_all_unwritten() {
+  const std::lock_guard lock(kept().mutex);
+  return std::ranges::all_of(kept().findings, [](const Finding& each) {
+    return each.kind == Kind::unwritten || each.kind == Kind::launch;
+  });
+}
+
 std::string tell_findings() {
   const std::lock_guard lock(kept().mutex);
   kept().told = kept().findings.size();
@@ -125,6 +153,7 @@ std::string tell_findings() {
 }
 
 std::vector<Finding> take_findings() {
+  drain();
   const std::lock_guard lock(kept().mutex);
   kept().error = cudaSuccess;
   kept().told = 0;
@@ -134,6 +163,7 @@ std::vector<Finding> take_findings() {
 std::vector<Finding> take_leaks() {
   std::vector<Finding> out;
   if (!checks()) return out;
+  drain();
   for (const Allocation& each : take_allocations_in_use())
     out.push_back({Kind::leak,
                    "",

@@ -58,6 +58,8 @@ class Sightings {
 };
 
 void publish(Finding finding);
+// Whether all that nobody has taken yet is of memory that was read before it was written.
+bool are_all_unwritten();
 // All that nobody has taken yet, as text for the message of an error.
 std::string tell_findings();
 

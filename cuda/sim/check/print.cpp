@@ -44,8 +44,12 @@ const char* name_of(Kind kind) {
       return "unwritten memory";
     case Kind::race:
       return "race";
+    case Kind::order:
+      return "missing order";
     case Kind::under_way:
       return "still under way";
+    case Kind::layout:
+      return "wrong layout";
     case Kind::barrier:
       return "barrier";
     case Kind::warp:

@@ -219,10 +219,10 @@ const SharedArray* Module::array_at(size_t offset) const {
   return offset - array.offset < array.size ? &array : nullptr;
 }
 
-size_t Module::bytes_of(const std::string& prefix) const {
-  size_t out = 0;
+std::vector<SharedArray> Module::arrays_of(const std::string& prefix) const {
+  std::vector<SharedArray> out;
   for (const SharedArray& each : arrays_)
-    if (each.symbol.starts_with(prefix)) out += each.size;
+    if (each.symbol.starts_with(prefix)) out.push_back(each);
   return out;
 }
 
@@ -257,13 +257,20 @@ std::vector<ModuleMemory> thread_local_memory() {
   return out;
 }
 
+std::vector<std::pair<uintptr_t, size_t>> static_shared_arrays(const std::string& prefix) {
+  std::vector<std::pair<uintptr_t, size_t>> out;
+  for (const ModuleMemory& each : thread_local_memory())
+    for (const SharedArray& array : each.module->arrays_of(prefix))
+      if (!array.symbol.empty() && array.symbol != "gradus_sim_dynamic_shared")
+        out.emplace_back(each.begin + array.offset, array.size);
+  return out;
+}
 size_t static_shared_bytes(const void* kernel) {
   const std::string symbol = symbol_of(kernel);
   if (!symbol.starts_with("_Z")) return 0;
   size_t out = 0;
   // The ABI names a variable after its function: _ZZ1fvE1x is x of _Z1fv.
-  for (const ModuleMemory& each : thread_local_memory())
-    out += each.module->bytes_of("_Z" + symbol.substr(1) + "E");
+  for (const auto& [begin, size] : static_shared_arrays("_Z" + symbol.substr(1) + "E")) out += size;
   return out;
 }
 

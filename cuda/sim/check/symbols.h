@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gradus/cuda/sim/simulator.h"
@@ -41,7 +42,8 @@ class Module {
   // The array that this byte belongs to; null if there is none. The whole memory counts as one
   // array where there is no symbol table.
   const SharedArray* array_at(size_t offset) const;
-  size_t bytes_of(const std::string& prefix) const;  // of all arrays whose symbols begin with it
+  // All arrays whose symbols begin with it.
+  std::vector<SharedArray> arrays_of(const std::string& prefix) const;
 
  private:
   size_t size_;
@@ -55,6 +57,8 @@ struct ModuleMemory {
 };
 std::vector<ModuleMemory> thread_local_memory();
 
+// Where this thread of the system has arrays of shared memory whose symbols begin so.
+std::vector<std::pair<uintptr_t, size_t>> static_shared_arrays(const std::string& prefix);
 // The bytes of the arrays that a kernel declares itself, without those of functions that it calls.
 size_t static_shared_bytes(const void* kernel);
 

@@ -67,7 +67,8 @@ bool Worker::knows(Record access) const {
   if (launch->order.is_empty() && !async_) return false;
   const Unwatched guard;
   const uint32_t by = launch->intervals->block_of(access.interval());
-  if (async_ && by == block_number_ && async_->knows(current->linear, access)) return true;
+  const bool of_block = by == block_number_ || access.thread() >= launch->threads();
+  if (async_ && of_block && async_->knows(current->linear, access)) return true;
   return launch->order.reaches(
       by == block_number_ ? met_.of_thread(current->linear) : met_.of_block(), access, by);
 }

@@ -6,6 +6,7 @@
 
 #include "gradus/cuda/sim/check/access.h"
 #include "gradus/cuda/sim/check/mistake.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/worker.h"
 
 namespace gradus::cuda::sim {
@@ -118,6 +119,41 @@ void Async::arrive(uintptr_t barrier, int64_t bytes, uintptr_t pc) {
   end_phase_if_done(it, barrier);
 }
 
+void Async::arrive_from_outside(uintptr_t barrier, uintptr_t pc) {
+  Mbarrier& it = at(barrier, pc);
+  if (it.pending == 0) {
+    report_here(Kind::barrier, "arrives", pc, [&] {
+      return "a phase of this mbarrier of another block has had its " +
+             std::to_string(it.arrivals) + " arrivals; initialise it with as many as come";
+    });
+    return;
+  }
+  publish_outside(it);
+  --it.pending;
+  end_phase_if_done(it, barrier);
+}
+
+Record Async::access_from_outside(unsigned thread, uintptr_t pc, unsigned bytes) {
+  if (outside_ == 0) outside_ = new_engine();
+  const uint32_t interval = here->take_interval();
+  issuers_[interval] = thread;
+  return Record(interval, outside_, 0, place_of(pc), bytes);
+}
+// Who waits for the barrier knows what other blocks have done.
+void Async::publish_outside(Mbarrier& it) {
+  if (outside_ == 0) return;
+  if (it.arriving.size() < kMostThreads) it.arriving.resize(kMostThreads);
+  it.arriving[outside_] = here->take_interval();
+}
+
+void Async::count_bytes(uintptr_t barrier, int64_t bytes, uintptr_t pc) {
+  Mbarrier& it = at(barrier, pc);
+  publish_outside(it);
+  it.bytes -= bytes;
+  it.brought += bytes;
+  end_phase_if_done(it, barrier);
+}
+
 void Async::end_phase_if_done(Mbarrier& it, uintptr_t address) {
   if (it.pending > 0 || it.bytes != 0) return;
   ++it.phases;
@@ -200,11 +236,14 @@ bool Async::report_stuck() {
         return out;
       }
       const Mbarrier& it = barriers_.at(thread.waits_for);
-      out.message = "the phase of parity " + std::to_string(thread.argument) +
-                    " of an mbarrier never ends: " + std::to_string(it.arrivals - it.pending) +
-                    " of " + std::to_string(it.arrivals) + " arrivals came, " +
-                    std::to_string(it.expected) + " bytes are expected and " +
-                    std::to_string(it.brought) + " came";
+      out.message =
+          "the phase of parity " + std::to_string(thread.argument) +
+          " of an mbarrier never ends: " + std::to_string(it.arrivals - it.pending) + " of " +
+          std::to_string(it.arrivals) + " arrivals came, " + std::to_string(it.expected) +
+          " bytes are expected and " + std::to_string(it.brought) + " came" +
+          (it.boxes.empty()
+               ? ""
+               : ", and " + std::to_string(it.boxes.size()) + " copies more are on their way");
       out.sides.push_back(worker_.side("initialised it", worker_.thread(it.made_by), {it.pc}));
       return out;
     });
@@ -215,6 +254,78 @@ bool Async::report_stuck() {
 void Async::forget_boxes(Mbarrier& it) {
   for (Box& box : it.boxes) worker_.copies.end_box(*worker_.shared_at(box.copy.to), box.copy);
   it.boxes.clear();
+}
+
+// --- Registers (setmaxnreg)
+void Async::ask_for_registers(unsigned count, bool more, uintptr_t pc) {
+  Thread& thread = *worker_.current;
+  if (count % 8 != 0 || count < 24 || count > 256) {
+    report_here(Kind::launch, "asks for registers", pc, [&] {
+      return std::to_string(count) +
+             " registers for a thread; setmaxnreg takes multiples of 8 "
+             "from 24 to 256";
+    });
+    return;
+  }
+  auto& calls = asked_[thread.linear / 128];
+  const unsigned had = thread.registers ? thread.registers * 8u : registers_at_start();
+  if (more ? count < had : count > had)
+    report_here(Kind::launch, "asks for registers", pc, [&] {
+      return std::string(more ? "setmaxnreg.inc" : "setmaxnreg.dec") + " to " +
+             std::to_string(count) + " registers, where a thread has " + std::to_string(had) +
+             " if the compiler gives as many as the block can have; use the other form";
+    });
+  thread.registers = static_cast<uint8_t>(count / 8);
+  for (Registers& each : calls)
+    if (each.pc == pc && each.count == count) {
+      ++each.came;
+      return;
+    }
+  calls.push_back({pc, thread.linear, count, 1});
+}
+
+unsigned Async::registers_at_start() const {
+  constexpr unsigned kFile = 65536;
+  return std::min(255u, kFile / worker_.launch->threads() / 8 * 8);
+}
+
+// All threads have ended: whether every warpgroup got what it asked for.
+void Async::end_block() {
+  if (asked_.empty() || worker_.has_stopped_threads()) return;
+  const unsigned groups = (worker_.launch->threads() + 127) / 128;
+  unsigned total = 0;
+  const Registers* last = nullptr;
+  for (unsigned group = 0; group < groups; ++group) {
+    const auto found = asked_.find(group);
+    total += found == asked_.end() ? registers_at_start() : found->second.back().count;
+    if (found == asked_.end()) continue;
+    for (const Registers& each : found->second) {
+      if (!last || each.count > last->count) last = &each;
+      if (each.came % 128 == 0) continue;
+      worker_.launch->sightings.add(Kind::warp, each.pc, 0, [&] {
+        Sighting out{
+            Kind::warp,
+            "only " + std::to_string(each.came % 128) +
+                " of the 128 threads of a warpgroup call setmaxnreg; let all of them do so",
+            {}};
+        out.sides.push_back(
+            worker_.side("asks for registers", worker_.thread(each.thread), {each.pc}));
+        return out;
+      });
+    }
+  }
+  if (total <= registers_at_start() * groups) return;
+  worker_.launch->sightings.add(Kind::stuck, last->pc, 0, [&] {
+    Sighting out{Kind::stuck,
+                 "setmaxnreg waits in vain: the warpgroups ask for " + std::to_string(total * 128) +
+                     " registers, and the block has " +
+                     std::to_string(registers_at_start() * groups * 128) +
+                     "; let other warpgroups give more (setmaxnreg.dec)",
+                 {}};
+    out.sides.push_back(
+        worker_.side("asks for registers", worker_.thread(last->thread), {last->pc}));
+    return out;
+  });
 }
 
 void Async::clear() {
@@ -258,10 +369,38 @@ void fence_async_proxy() {
   const Unwatched guard;
   here->async().fence_proxy();
 }
-void refuse_clusters() {
-  stop_here(Kind::launch, "uses it", GRADUS_SIM_CALLER, [] {
-    return std::string("the simulator runs one block at a time, and has no clusters of blocks");
-  });
+
+void arrive_at_block(const uint64_t* barrier, unsigned rank) {
+  const uintptr_t pc = GRADUS_SIM_CALLER;
+  Cluster* const cluster = here->cluster;
+  const bool own = rank == (cluster ? cluster->rank() : 0);
+  if (own) check_atomic(bits(barrier), 8, pc);
+  const Unwatched guard;
+  if (own) return here->async().arrive(bits(barrier), 0, pc);
+  if (!cluster || rank >= cluster->size())
+    stop_here(Kind::launch, "arrives", pc, [&] {
+      return "there is no block " + std::to_string(rank) + " in a cluster of " +
+             std::to_string(cluster ? cluster->size() : 1);
+    });
+  refuse_ended(rank, "arrives", pc);
+  cluster->block(rank).async().arrive_from_outside(bits(barrier), pc);
+}
+
+void store_later(uint32_t* to, uint32_t value, uint64_t* barrier) {
+  const uintptr_t pc = GRADUS_SIM_CALLER;
+  check_access(Access::write, bits(to), sizeof value, pc);
+  const Unwatched guard;
+  *to = value;
+  Cluster* const cluster = here->cluster;
+  const Cluster::Found found = cluster ? cluster->find(bits(barrier)) : Cluster::Found{};
+  Worker& block = found.rank < 0 ? *here : cluster->block(static_cast<unsigned>(found.rank));
+  block.async().count_bytes(found.rank < 0 ? bits(barrier) : found.address, sizeof value, pc);
+}
+
+void ask_for_registers(int count, bool more) {
+  const uintptr_t pc = GRADUS_SIM_CALLER;
+  const Unwatched guard;
+  here->async().ask_for_registers(static_cast<unsigned>(count), more, pc);
 }
 
 }  // namespace gradus::cuda::sim

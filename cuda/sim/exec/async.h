@@ -37,7 +37,14 @@ struct Box {
   Copy copy;
   TensorMap map;
   Place at;
+  int shift[2];       // of pixels
   uint32_t interval;  // of a store: when its engine reads shared memory
+
+  // As for_chunks() of its map.
+  template <class F>
+  void for_chunks(const F& f) const {
+    sim::for_chunks(map, at.at, map.pixels ? shift : nullptr, copy.to, f);
+  }
 };
 
 struct Mbarrier {
@@ -96,6 +103,13 @@ class Async {
   // --- Calls of threads
   void init(uintptr_t barrier, unsigned arrivals, uintptr_t pc);
   void arrive(uintptr_t barrier, int64_t bytes, uintptr_t pc);
+  // Of a thread of another block of the cluster, which runs now.
+  void arrive_from_outside(uintptr_t barrier, uintptr_t pc);
+  void load_from_outside(uintptr_t barrier, Box box, uintptr_t pc);
+  // The record of an access by a thread of another block, which runs now.
+  Record access_from_outside(unsigned thread, uintptr_t pc, unsigned bytes);
+  void count_bytes(uintptr_t barrier, int64_t bytes, uintptr_t pc);
+  void ask_for_registers(unsigned count, bool more, uintptr_t pc);
   void wait(uintptr_t barrier, unsigned parity, uintptr_t pc);
   void meet(unsigned number, unsigned threads, bool orders, uintptr_t pc);
   void load(uintptr_t barrier, Box box, uintptr_t pc);
@@ -112,7 +126,8 @@ class Async {
   bool bring_boxes();
   bool report_stuck();  // returns whether a thread waits for a phase or a meeting
   void end_thread(const Thread& thread);
-  void clear();  // the block has ended
+  void end_block();  // all threads have ended
+  void clear();      // the block is over
 
  private:
   struct Stores {
@@ -121,6 +136,7 @@ class Async {
     unsigned engine = 0;
   };
   Mbarrier& at(uintptr_t barrier, uintptr_t pc);
+  void publish_outside(Mbarrier& barrier);
   void end_phase_if_done(Mbarrier& barrier, uintptr_t address);
   void bring(Mbarrier& barrier);
   void forget_boxes(Mbarrier& barrier);
@@ -130,9 +146,13 @@ class Async {
   template <class F>
   void for_operands(const Warpgroup::Item& item, const F& f) const;
   void read(uintptr_t chunk, Record as, uintptr_t pc, const char* what);
+  unsigned registers_at_start() const;  // of a thread, at most
+  void note_swizzle(uintptr_t chunk, unsigned swizzle);
+  void check_swizzle(uintptr_t chunk, unsigned swizzle, uintptr_t pc);
 
   Worker& worker_;
   unsigned next_engine_ = 1023;
+  unsigned outside_ = 0;  // the engine that stands for threads of other blocks
   std::vector<Clock> known_;
   struct Published {
     uint32_t own = 0, block = 0;  // intervals: its own through this one, those of all before
@@ -144,6 +164,13 @@ class Async {
   std::map<unsigned, Meeting> meetings_;
   std::map<unsigned, Stores> stores_;
   std::map<unsigned, Warpgroup> warpgroups_;
+  // By 16 bytes of dynamic shared memory: the swizzle of the box that was brought there, plus 1.
+  std::vector<uint8_t> swizzles_;
+  struct Registers {
+    uintptr_t pc;
+    unsigned thread, count, came;
+  };
+  std::map<unsigned, std::vector<Registers>> asked_;  // by warpgroup, in order
 };
 
 }  // namespace gradus::cuda::sim

@@ -7,13 +7,16 @@
 #include "gradus/cuda/sim/check/mistake.h"
 #include "gradus/cuda/sim/check/races.h"
 #include "gradus/cuda/sim/exec/async.h"
+#include "gradus/cuda/sim/exec/cluster.h"
+#include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/exec/worker.h"
 
 namespace gradus::cuda::sim {
 
 namespace {
 
-Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims, uintptr_t pc) {
+Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims, uintptr_t pc,
+           bool pixels = false) {
   Box out = {};
   std::memcpy(&out.map, &map, sizeof out.map);
   out.at = at;
@@ -22,6 +25,9 @@ Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims
   };
   if (out.map.mark != TensorMap::kMark)
     stop(Kind::foreign_memory, "this is no CUtensorMap; make it by cuTensorMapEncodeTiled");
+  if (out.map.pixels != pixels)
+    stop(Kind::launch, pixels ? "the copy is of pixels; make the map by cuTensorMapEncodeIm2col"
+                              : "the copy is of a box; make the map by cuTensorMapEncodeTiled");
   if (out.map.dims != dims)
     stop(Kind::launch, "the copy gives as many coordinates as the tensor map has no dimensions");
   const auto address = reinterpret_cast<uintptr_t>(shared);
@@ -39,30 +45,56 @@ Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims
 
 }  // namespace
 
-void load_box(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int dims) {
-  const uintptr_t pc = GRADUS_SIM_CALLER, address = reinterpret_cast<uintptr_t>(barrier);
-  const Box box = box_of(to, from, at, dims, pc);
-  check_atomic(address, 8, pc);
-  for_chunks(box.map, box.at.at, box.copy.to,
-             [&](uintptr_t chunk, unsigned char* source, unsigned first, unsigned last) {
-               if (first < last)
-                 check_access(Access::read, reinterpret_cast<uintptr_t>(source + first),
-                              last - first, pc - 1);
-               check_access(Access::write, chunk, 16, pc);
-             });
+namespace {
+// A box that a thread asks for: its accesses here and in the tensor are checked.
+void begin_load(uintptr_t barrier, const Box& box, unsigned blocks) {
+  const uintptr_t pc = box.copy.pc;
+  Cluster* const cluster = here->cluster;
+  const unsigned own = cluster ? cluster->rank() : 0, all = blocks ? blocks : 1u << own;
+  const bool here_too = all >> own & 1;
+  if (here_too) check_atomic(barrier, 8, pc);
+  box.for_chunks([&](uintptr_t chunk, unsigned char* source, unsigned first, unsigned last) {
+    if (first < last)
+      check_access(Access::read, reinterpret_cast<uintptr_t>(source + first), last - first, pc - 1);
+    if (here_too) check_access(Access::write, chunk, 16, pc);
+  });
   const Unwatched guard;
-  here->async().load(address, box, pc);
+  for (unsigned rank = 0; rank < 16; ++rank) {
+    if (!(all >> rank & 1)) continue;
+    if (rank == own) {
+      here->async().load(barrier, box, pc);
+      continue;
+    }
+    if (!cluster || rank >= cluster->size())
+      stop_here(Kind::launch, "copies", pc, [&] {
+        return "the copy is for block " + std::to_string(rank) + " of a cluster of " +
+               std::to_string(cluster ? cluster->size() : 1);
+      });
+    refuse_ended(rank, "copies", pc);
+    cluster->block(rank).async().load_from_outside(barrier, box, pc);
+  }
+}
+}  // namespace
+
+void load_box(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int dims,
+              unsigned blocks) {
+  const Box box = box_of(to, from, at, dims, GRADUS_SIM_CALLER);
+  begin_load(reinterpret_cast<uintptr_t>(barrier), box, blocks);
+}
+void load_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int right,
+                 int down) {
+  Box box = box_of(to, from, at, 4, GRADUS_SIM_CALLER, true);
+  box.shift[0] = right, box.shift[1] = down;
+  begin_load(reinterpret_cast<uintptr_t>(barrier), box, 0);
 }
 
 void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims) {
   const uintptr_t pc = GRADUS_SIM_CALLER;
   const Box box = box_of(from, to, at, dims, pc);
-  for_chunks(box.map, box.at.at, box.copy.to,
-             [&](uintptr_t, unsigned char* target, unsigned first, unsigned last) {
-               if (first < last)
-                 check_access(Access::write, reinterpret_cast<uintptr_t>(target + first),
-                              last - first, pc);
-             });
+  box.for_chunks([&](uintptr_t, unsigned char* target, unsigned first, unsigned last) {
+    if (first < last)
+      check_access(Access::write, reinterpret_cast<uintptr_t>(target + first), last - first, pc);
+  });
   const Unwatched guard;
   here->async().store(box);
 }
@@ -82,21 +114,43 @@ void Async::load(uintptr_t barrier, Box box, uintptr_t pc) {
   worker_.copies.begin_box(*worker_.shared_at(box.copy.to), it.boxes.back().copy);
 }
 
+// Whether a copy or product of this block reads what another block's copy is to fill.
+void Async::load_from_outside(uintptr_t barrier, Box box, uintptr_t pc) {
+  Mbarrier& it = at(barrier, pc);
+  const Reader* reader = nullptr;
+  box.for_chunks([&](uintptr_t chunk, const unsigned char*, unsigned, unsigned) {
+    if (!reader) reader = worker_.copies.reader_of(chunk);
+  });
+  if (reader)
+    worker_.launch->sightings.add(Kind::under_way, pc, reader->pc, [&] {
+      Sighting out{Kind::under_way,
+                   "the copy fills shared memory of another block of the cluster that a product or "
+                   "store there still reads; wait until that block has arrived behind it",
+                   {}};
+      out.sides.push_back(here->side("copies", *here->current, {pc}));
+      out.sides.push_back(worker_.side("reads", worker_.thread(reader->thread), {reader->pc}));
+      return out;
+    });
+  box.copy.thread = 0;  // of this block, of which none asked for it
+  it.boxes.push_back(box);
+  worker_.copies.begin_box(*worker_.shared_at(box.copy.to), it.boxes.back().copy);
+}
+
 // Brings the box that waits for the longest time.
 void Async::bring(Mbarrier& it) {
   Box& box = it.boxes.front();
   SharedMemory& shared = *worker_.shared_at(box.copy.to);
   const uint32_t interval = new_interval(box.copy.thread);
   const Record now(interval, it.engine, 0, place_of(box.copy.pc), 15);
-  for_chunks(box.map, box.at.at, box.copy.to,
-             [&](uintptr_t chunk, const unsigned char* source, unsigned first, unsigned last) {
-               auto* const to = reinterpret_cast<unsigned char*>(chunk);
-               std::memset(to, 0, 16);
-               if (first < last) std::memcpy(to + first, source + first, last - first);
-               Cell* const cells = shared.cell_at(chunk);
-               for (int i = 0; i < 4; ++i)
-                 cells[i].write.store(now.bits(), std::memory_order_relaxed);
-             });
+  box.for_chunks([&](uintptr_t chunk, const unsigned char* source, unsigned first, unsigned last) {
+    auto* const to = reinterpret_cast<unsigned char*>(chunk);
+    std::memset(to, 0, 16);
+    if (first < last) std::memcpy(to + first, source + first, last - first);
+    note_swizzle(chunk, box.map.swizzle);
+    std::memset(shared.written_at(chunk, 16), 1, 16);
+    Cell* const cells = shared.cell_at(chunk);
+    for (int i = 0; i < 4; ++i) cells[i].write.store(now.bits(), std::memory_order_relaxed);
+  });
   worker_.copies.end_box(shared, box.copy);
   it.bytes -= box.copy.width;
   it.brought += box.copy.width;
@@ -111,25 +165,23 @@ void Async::store(Box box) {
   box.copy.group = mine.groups;
   box.interval = new_interval(box.copy.thread);
   const Record as(box.interval, mine.engine, 0, place_of(box.copy.pc), 0);
-  for_chunks(box.map, box.at.at, box.copy.to,
-             [&](uintptr_t chunk, unsigned char*, unsigned first, unsigned last) {
-               if (first == last) return;
-               read(chunk, as, box.copy.pc, "is stored");
-               worker_.copies.begin_read(chunk, {box.copy.pc, box.copy.thread, false});
-             });
+  box.for_chunks([&](uintptr_t chunk, unsigned char*, unsigned first, unsigned last) {
+    if (first == last) return;
+    read(chunk, as, box.copy.pc, "is stored");
+    worker_.copies.begin_read(chunk, {box.copy.pc, box.copy.thread, false});
+  });
   mine.boxes.push_back(box);
 }
 void Async::end_stores() { ++stores_[worker_.current->linear].groups; }
 
 void Async::finish_store(Stores& mine) {
   const Box& box = mine.boxes.front();
-  for_chunks(box.map, box.at.at, box.copy.to,
-             [&](uintptr_t chunk, unsigned char* target, unsigned first, unsigned last) {
-               if (first == last) return;
-               std::memcpy(target + first, reinterpret_cast<const unsigned char*>(chunk) + first,
-                           last - first);
-               worker_.copies.end_read(chunk);
-             });
+  box.for_chunks([&](uintptr_t chunk, unsigned char* target, unsigned first, unsigned last) {
+    if (first == last) return;
+    std::memcpy(target + first, reinterpret_cast<const unsigned char*>(chunk) + first,
+                last - first);
+    worker_.copies.end_read(chunk);
+  });
   learn(box.copy.thread, mine.engine, box.interval);
   mine.boxes.pop_front();
 }
@@ -193,6 +245,37 @@ void Async::read(uintptr_t chunk, Record as, uintptr_t pc, const char* what) {
            {worker_.side("writes", worker_.thread(write.thread()), {writer})});
   }
   Races(worker_, seen, &shared, as).check(shared.cell_at(chunk));
+}
+
+void Async::note_swizzle(uintptr_t chunk, unsigned swizzle) {
+  const uintptr_t at = (chunk - reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared)) / 16;
+  if (at >= kMostDynamicShared / 16) return;
+  if (swizzles_.empty()) swizzles_.resize(kMostDynamicShared / 16);
+  swizzles_[at] = static_cast<uint8_t>(swizzle + 1);
+}
+
+// A product reads a chunk by a descriptor of this swizzle.
+void Async::check_swizzle(uintptr_t chunk, unsigned swizzle, uintptr_t pc) {
+  const uintptr_t at = (chunk - reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared)) / 16;
+  if (swizzles_.empty() || swizzles_[at] == 0 || swizzles_[at] == swizzle + 1) return;
+  const Record write(
+      worker_.shared_at(chunk)->cell_at(chunk)->write.load(std::memory_order_relaxed));
+  const Intervals& intervals = *worker_.launch->intervals;
+  if (!intervals.is_current(write.interval()) || write.thread() < worker_.launch->threads()) return;
+  const uintptr_t writer = pc_of(write.place());
+  const auto name = [](unsigned swizzle_of) {
+    return swizzle_of ? std::to_string(16 << swizzle_of) + " bytes" : std::string("none");
+  };
+  worker_.launch->sightings.add(Kind::layout, pc, writer, [&] {
+    Sighting out{Kind::layout,
+                 "the descriptor of this product (wgmma) has another swizzle (" + name(swizzle) +
+                     ") than the tensor map of the copy (" + name(swizzles_[at] - 1u) +
+                     "); give both the same",
+                 {}};
+    out.sides.push_back(worker_.side("multiplies", *worker_.current, {pc}));
+    out.sides.push_back({"copied", {writer}});
+    return out;
+  });
 }
 
 }  // namespace gradus::cuda::sim

@@ -18,11 +18,13 @@
 
 #include "gradus/cuda/sim/check/endless.h"
 #include "gradus/cuda/sim/check/faults.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/exec/kernel_work.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/memory.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
@@ -38,6 +40,7 @@ struct Kernel {
   const size_t* sizes = nullptr;  // of the arguments, then 0
   size_t static_shared = 0;
   size_t dynamic_limit = 0;
+  unsigned cluster = 1;  // how many blocks run together
 };
 std::shared_mutex kernels_mutex;
 std::unordered_map<const void*, Kernel>& kernels() {
@@ -50,6 +53,7 @@ Kernel& entry(const void* kernel) {
   Kernel& it = at->second;
   if (is_new) {
     it.static_shared = static_shared_bytes(kernel);
+    it.cluster = cluster_size_of(kernel);
     it.dynamic_limit = kSharedWithoutAsking - std::min(kSharedWithoutAsking, it.static_shared);
   }
   return it;
@@ -71,7 +75,8 @@ class Pool {
   void run(Launch& launch) {
     constexpr uint64_t kWorthAThread = 4096;  // simulated threads
     const uint64_t all = launch.blocks * launch.threads();
-    const size_t wanted = std::min<uint64_t>({cores(), launch.blocks, all / kWorthAThread + 1});
+    const size_t wanted =
+        std::min<uint64_t>({cores(), launch.blocks / launch.cluster, all / kWorthAThread + 1});
     {
       const std::lock_guard lock(mutex_);
       try {
@@ -205,6 +210,11 @@ Refusal refuse(dim3 grid, dim3 block, size_t shared_bytes, const Kernel& kernel)
     return {cudaErrorInvalidConfiguration,
             text("a grid of ", grid.x, " x ", grid.y, " x ", grid.z,
                  " blocks; a chip takes 2147483647 x 65535 x 65535")};
+  if (kernel.cluster > Cluster::kMost || grid.x % kernel.cluster != 0)
+    return {cudaErrorInvalidValue,
+            text("a grid of ", grid.x, " x ", grid.y, " x ", grid.z, " blocks in clusters of ",
+                 kernel.cluster, "; clusters have up to ", Cluster::kMost,
+                 " blocks, and the grid is a multiple of them")};
   if (kernel.static_shared > kSharedWithoutAsking)
     return {
         cudaErrorInvalidValue,
@@ -243,6 +253,7 @@ Worker* look_away() { return std::exchange(watching, nullptr); }
 void look_again(Worker* worker) { watching = worker; }
 
 Recording::Recording() {
+  drain();
   const std::lock_guard lock(recordings_mutex);
   if (recordings++ == 0) recorded().clear();
 }
@@ -251,6 +262,7 @@ Recording::~Recording() {
   --recordings;
 }
 std::vector<LaunchCounts> Recording::launches() const {
+  drain();
   const std::lock_guard lock(recordings_mutex);
   return recorded();
 }
@@ -287,7 +299,9 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
   load_variables();
   Launch launch;
   launch.kernel = kernel;
-  launch.invoke = declared(kernel).invoke;
+  const Kernel known = declared(kernel);
+  launch.invoke = known.invoke;
+  launch.cluster = known.cluster;
   launch.args = args;
   launch.grid = grid;
   launch.block = block;
@@ -295,6 +309,7 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
   launch.device = device;
   launch.checked = checks();
   launch.early = early;
+  launch.work = running;
   launch.blocks = uint64_t{grid.x} * grid.y * grid.z;
   Counter counter;
   if (counts()) launch.counter = &counter;
@@ -343,7 +358,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
     return keep_launch(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
                        current_zone(), early);
   };
-  if (const auto status = record_kernel(stream, keep)) return result(*status);
+  if (const auto status = record_kernel(stream, kernel, keep)) return result(*status);
+  if (queues_work()) {
+    enqueue(stream, {"", kernel}, [work = keep()] { return run_kernel(*work), cudaSuccess; });
+    return result(cudaSuccess);
+  }
   run_now(kernel, grid, block, args, shared_bytes, current_zone(), early);
   return result(cudaSuccess);
 }

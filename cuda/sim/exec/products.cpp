@@ -34,6 +34,7 @@ class Operand {
     const auto shared = reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared);
     begin_ = shared + (((descriptor & 0x3fff) * 16 - shared) & 0x3ffff);
   }
+  unsigned swizzle() const { return swizzle_; }
   // The address of an element: of a row of a or a column of b, and of a term.
   uintptr_t at(unsigned outer, unsigned term) const {
     uintptr_t offset;
@@ -71,7 +72,7 @@ double element_at(uintptr_t address, char type) {
 
 }  // namespace
 
-// f(address) for each 16-byte chunk of shared memory that a product reads.
+// f(address, swizzle) for each 16-byte chunk of shared memory that a product reads.
 template <class F>
 void Async::for_operands(const Warpgroup::Item& item, const F& f) const {
   const Product& of = item.of[0];
@@ -79,7 +80,8 @@ void Async::for_operands(const Warpgroup::Item& item, const F& f) const {
   const auto visit = [&](uint64_t descriptor, bool along, unsigned outers) {
     const Operand operand(descriptor, along, bytes);
     for (unsigned outer = 0; outer < outers; outer += along ? each : 1)
-      for (unsigned term = 0; term < terms; term += along ? 1 : each) f(operand.at(outer, term));
+      for (unsigned term = 0; term < terms; term += along ? 1 : each)
+        f(operand.at(outer, term), operand.swizzle());
   };
   if (!of.held) visit(of.a, of.along_a, kRows);
   visit(of.b, of.along_b, static_cast<unsigned>(of.columns));
@@ -126,7 +128,7 @@ void Async::multiply(const Product& product, uintptr_t pc) {
   const Record as(item.interval, group.engine, 0, place_of(pc), 0);
   const auto shared = reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared);
   bool inside = true;
-  for_operands(item, [&](uintptr_t chunk) {
+  for_operands(item, [&](uintptr_t chunk, unsigned) {
     inside &= chunk - shared + 16 <= worker_.launch->shared_bytes;
   });
   if (!inside)
@@ -135,7 +137,8 @@ void Async::multiply(const Product& product, uintptr_t pc) {
           "a descriptor of this product (wgmma) leaves the dynamic shared memory that "
           "the launch gave");
     });
-  for_operands(item, [&](uintptr_t chunk) {
+  for_operands(item, [&](uintptr_t chunk, unsigned swizzle) {
+    check_swizzle(chunk, swizzle, pc);
     read(chunk, as, pc, "multiplies");
     worker_.copies.begin_read(chunk, {pc, thread.linear, true});
   });
@@ -168,7 +171,7 @@ void Async::finish(Warpgroup& group) {
   const Warpgroup::Item& item = group.items.front();
   if (item.came == kGroupThreads) {
     make_sums(item);
-    for_operands(item, [&](uintptr_t chunk) { worker_.copies.end_read(chunk); });
+    for_operands(item, [&](uintptr_t chunk, unsigned) { worker_.copies.end_read(chunk); });
     group.last = item.interval;
   } else {
     worker_.launch->sightings.add(Kind::warp, item.pc, 0, [&] {

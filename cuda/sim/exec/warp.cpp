@@ -212,6 +212,19 @@ void Worker::report_stuck() {
   if (stopped_ > 0) return;
   const auto end = threads_.begin() + launch->threads();
   const auto waits = [](const Thread& each) { return each.state == State::at_warp; };
+  const auto of_cluster = std::find_if(
+      threads_.begin(), end, [](const Thread& each) { return each.state == State::at_cluster; });
+  if (of_cluster != end) {
+    launch->sightings.add(Kind::barrier, of_cluster->pc, 0, [&] {
+      Sighting out{Kind::barrier,
+                   "threads of the cluster never come to this barrier (barrier.cluster); let every "
+                   "thread of every block reach it",
+                   {}};
+      out.sides.push_back(side("waits", *of_cluster, {of_cluster->pc}));
+      return out;
+    });
+    return;
+  }
   // The clearest report names two lanes that wait for each other.
   for (auto lane = threads_.begin(); lane != end; ++lane) {
     if (!waits(*lane)) continue;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gradus/cuda/sim/exec/async.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/exec/place.h"
 
@@ -109,30 +110,63 @@ void Worker::find_shared_memory() {
     if (!shared_at(memory.begin)) shared_.emplace_back(memory);
 }
 
-void Worker::run(Launch& launched) {
+void Worker::begin(Launch& launched) {
   launch = &launched;
   find_shared_memory();
   ranges.fill({});
-  gradus_sim_block_size = launch->block;
-  gradus_sim_grid_size = launch->grid;
   if (generation_ != launch->intervals->generation()) {
     generation_ = launch->intervals->generation();
     for (SharedMemory& each : shared_) each.forget_records();
     synced_.assign(kMostThreads, {});
   }
+}
+
+void Worker::run(Launch& launched) {
+  begin(launched);
+  gradus_sim_block_size = launch->block;
+  gradus_sim_grid_size = launch->grid;
+  const unsigned each = launch->cluster;
   for (;;) {
-    const uint64_t number = launch->next_block.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t number = launch->next_block.fetch_add(each, std::memory_order_relaxed);
     if (number >= launch->blocks) break;
-    run_block(number);
+    if (each > 1) {
+      run_cluster(number);
+      continue;
+    }
+    begin_block(number);
+    gradus_sim_block_index = block;
+    for (Progress last = Progress::ran; last != Progress::over;)
+      if (last = proceed(); last == Progress::waits) {
+        report_waits();
+        break;
+      }
+    end_block();
   }
   launch = nullptr;
 }
 
-void Worker::run_block(uint64_t number) {
+void Worker::run_cluster(uint64_t first) {
+  while (others_.size() + 1 < launch->cluster) others_.push_back(std::make_unique<Worker>());
+  std::vector<Worker*> blocks = {this};
+  for (unsigned i = 0; i + 1 < launch->cluster; ++i) {
+    others_[i]->begin(*launch);
+    blocks.push_back(others_[i].get());
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i]->begin_block(first + i);
+  gradus_sim_block_index = block;
+  Cluster all(blocks);
+  all.run();
+  for (Worker* each : blocks) {
+    each->end_block();
+    each->cluster = nullptr;
+    each->watched_ = each;
+  }
+}
+
+void Worker::begin_block(uint64_t number) {
   const dim3 grid = launch->grid;
   block = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
            static_cast<unsigned>(number / grid.x / grid.y)};
-  gradus_sim_block_index = block;
   block_number_ = static_cast<uint32_t>(number);
   if (launch->checked) {
     interval = launch->intervals->take(block_number_);
@@ -141,43 +175,48 @@ void Worker::run_block(uint64_t number) {
     fenced_.clear();
     released_.clear();
   }
-  const unsigned threads = launch->threads();
   started_ = ended_ = waiting_ = stopped_ = gave_way_ = 0;
   last_progress_ = UINT64_MAX;
   abandoned_ = false;
-  int64_t barriers = 0;
+  barriers_ = 0;
+}
 
-  while (!abandoned_) {
-    if (next_ready_ < ready_.size()) {
-      resume(*ready_[next_ready_++]);
-      continue;
-    }
-    ready_.clear();
-    next_ready_ = 0;
-    if (started_ < threads) {
-      starting_ = free_fiber();
-      home_.switch_to(*starting_);
-    } else if (ended_ + stopped_ == threads) {
-      break;
-    } else if (release_active_lanes() || (async_ && async_->bring_boxes()) ||
-               release_those_that_gave_way()) {
-      continue;
-    } else if (release_barrier()) {
-      ++barriers;
-    } else {
-      if (!async_ || !async_->report_stuck()) report_stuck();
-      break;
-    }
+Worker::Progress Worker::proceed() {
+  if (abandoned_) return Progress::over;
+  if (next_ready_ < ready_.size()) {
+    resume(*ready_[next_ready_++]);
+    return Progress::ran;
   }
+  ready_.clear();
+  next_ready_ = 0;
+  if (started_ < launch->threads()) {
+    starting_ = free_fiber();
+    home_.switch_to(*starting_);
+    return Progress::ran;
+  }
+  if (ended_ + stopped_ == launch->threads()) return Progress::over;
+  if (release_active_lanes() || (async_ && async_->bring_boxes())) return Progress::ran;
+  if (release_those_that_gave_way()) return Progress::spun;
+  if (!release_barrier()) return Progress::waits;
+  ++barriers_;
+  return Progress::ran;
+}
+
+void Worker::report_waits() {
+  if (!async_ || !async_->report_stuck()) report_stuck();
+}
+
+void Worker::end_block() {
+  if (async_ && ended_ == launch->threads()) async_->end_block();
   if (async_) async_->clear(), async_.reset();
   if (copies.any()) copies.clear(*this);
-  if (abandoned_ || ended_ + stopped_ < threads) reclaim_fibers();
+  if (abandoned_ || ended_ + stopped_ < launch->threads()) reclaim_fibers();
   launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) {
     flush_accesses();
     const auto idle = std::count_if(threads_.begin(), threads_.begin() + started_,
                                     [](const Thread& each) { return !each.accessed; });
-    launch->counter->add_block(barriers, threads, idle);
+    launch->counter->add_block(barriers_, launch->threads(), idle);
   }
 }
 
@@ -233,8 +272,11 @@ void Worker::run_thread(Fiber* fiber) {
   fill_stack();
   launch->invoke(launch->kernel, launch->args);
   settle_doubt();
-  if (copies.any()) copies.end_thread(*this, thread);
-  if (async_) async_->end_thread(thread);
+  {
+    const Unwatched guard;
+    if (copies.any()) copies.end_thread(*this, thread);
+    if (async_) async_->end_thread(thread);
+  }
   leave();
   thread.state = State::done;
   ++ended_;
@@ -242,7 +284,7 @@ void Worker::run_thread(Fiber* fiber) {
 }
 
 void Worker::enter(Thread& thread) {
-  turns_.store(turns() + 1, std::memory_order_relaxed);
+  watched_->turns_.store(watched_->turns() + 1, std::memory_order_relaxed);
   current = &thread;
   gradus_sim_thread_index = thread.index;
   here = this;
@@ -336,7 +378,7 @@ bool Worker::release_barrier() {
         return out;
       });
   }
-  if (launch->checked) interval = launch->intervals->take(block_number_);
+  begin_interval();
   for (auto each = threads_.begin(); each != end; ++each) {
     if (!waits(*each)) continue;
     each->state = State::ready;
@@ -347,12 +389,16 @@ bool Worker::release_barrier() {
     ready_.push_back(&*each);
   }
   waiting_ = 0;
-  for (const auto& [thread, through] : fenced_) released_[thread] = through;
-  fenced_.clear();
-  met_.share(std::bitset<kMostThreads>().set());
   launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) flush_accesses();
   return true;
+}
+
+void Worker::begin_interval() {
+  if (launch->checked) interval = launch->intervals->take(block_number_);
+  for (const auto& [thread, through] : fenced_) released_[thread] = through;
+  fenced_.clear();
+  met_.share(std::bitset<kMostThreads>().set());
 }
 
 bool Worker::same_line(uintptr_t a, uintptr_t b) {

@@ -27,6 +27,8 @@ namespace gradus::cuda::sim {
 inline constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 
 class Async;
+class Cluster;
+struct Running;
 
 // Multiplies for sim/tensor_core.h. `lanes`: the address of each lane's Fragments.
 void multiply_fragments(const uint64_t (&lanes)[kWarp]);
@@ -63,13 +65,15 @@ struct Launch {
   bool checked = true;
   bool early = false;  // may start before the kernel before it has ended
   Intervals* intervals = nullptr;
-  Counter* counter = nullptr;  // null: nobody counts
+  Counter* counter = nullptr;     // null: nobody counts
+  const Running* work = nullptr;  // null: it was not queued (queue.h)
   Order order;
   Sightings sightings;
   std::atomic<uint64_t> next_block{0};
   std::atomic<uint64_t> progress{0};  // counts barriers, and blocks that have ended
   std::atomic<bool> gave_up{false};   // a block waited in vain and was stopped
   uint64_t blocks = 0;
+  unsigned cluster = 1;  // how many blocks run together
 
   unsigned threads() const { return block.x * block.y * block.z; }
 };
@@ -82,6 +86,7 @@ enum class State : uint8_t {
   at_activemask,
   at_phase,    // of an mbarrier (async.h)
   at_meeting,  // of some threads of the block
+  at_cluster,
   gave_way,
   done,
   stopped
@@ -113,9 +118,11 @@ struct Thread {
   BarrierOp barrier_op;
   WarpOp warp_op;
   unsigned mask, argument, width;
-  uintptr_t waits_for;  // an mbarrier, or the number of a meeting
-  uint64_t call;   // the worker's number of its last call of a warp; 0 before the first
-  uint64_t value;  // its argument of that call, then its result
+  uintptr_t waits_for;     // an mbarrier, or the number of a meeting
+  uint32_t cluster_phase;  // of the cluster's barrier, from 1 on, at which it arrived last
+  uint8_t registers;       // that setmaxnreg asked for last, in units of 8; 0 without
+  uint64_t call;           // the worker's number of its last call of a warp; 0 before the first
+  uint64_t value;          // its argument of that call, then its result
 };
 
 // Zeroed memory that takes no room until it is touched.
@@ -172,6 +179,12 @@ class Worker {
 
   // Runs blocks of the launch until none are left.
   void run(Launch& launch);
+  // Lets threads of the block run that can. `spun`: those looked at memory again and again.
+  enum class Progress : uint8_t { ran, spun, waits, over };
+  Progress proceed();
+  void report_waits();    // of threads that wait in vain
+  void begin_interval();  // all threads of the block have met
+  void watch_turns_of(Worker& first) { watched_ = &first; }
 
   // --- Called by threads of the kernel
   uint64_t barrier(BarrierOp op, int predicate, uintptr_t pc);
@@ -223,7 +236,8 @@ class Worker {
   Sighting::Side side(std::string what, const Thread& thread, Trace trace) const;
 
   Launch* launch = nullptr;
-  Thread* current = nullptr;  // runs now
+  Cluster* cluster = nullptr;  // that the block is of; null without clusters
+  Thread* current = nullptr;   // runs now
   uint3 block{};
   uint32_t interval = 0;         // since the last barrier
   std::array<Range, 64> ranges;  // in use; the index depends on the access's place in the program
@@ -236,7 +250,10 @@ class Worker {
 
   void find_shared_memory();
   void look_at_clock(uintptr_t pc);
-  void run_block(uint64_t number);
+  void begin(Launch& launched);
+  void run_cluster(uint64_t first);
+  void begin_block(uint64_t number);
+  void end_block();
   void flush_accesses();
 
   [[noreturn]] static void fiber_main(void* worker);
@@ -279,6 +296,9 @@ class Worker {
   uint64_t last_progress_ = 0;
   std::chrono::steady_clock::time_point last_progress_at_{};
   bool abandoned_ = false;
+  int64_t barriers_ = 0;
+  Worker* watched_ = this;                       // whose turns the watchdog sees
+  std::vector<std::unique_ptr<Worker>> others_;  // blocks of clusters but the first
   uint32_t block_number_ = 0;
   unsigned generation_ = 0;
   uint64_t calls_ = 0;

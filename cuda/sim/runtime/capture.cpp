@@ -44,12 +44,25 @@ cudaError_t find_capture(cudaStream_t stream, Capture*& out) {
 }
 
 // Adds a node for record(). REQUIRES: captures go on.
-std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node) {
+std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node,
+                               const std::vector<cudaStream_t>& others = {}) {
   const std::lock_guard lock(captures_mutex);
   Capture* capture = nullptr;
   if (const cudaError_t status = find_capture(stream, capture)) return status;
   if (!capture) return std::nullopt;
   const bool is_listed = node.is_listed;
+  if (queues_work()) {
+    node.queued.recorded_on = stream;
+    node.queued.trace = kept_trace();
+    node.queued.counts = is_listed;
+    const auto come_after_stream = [&](cudaStream_t before) {
+      const auto found = capture->streams.find(before);
+      if (found == capture->streams.end()) return;
+      for (const auto& seen : found->second.seen) node.queued.after.push_back(seen);
+    };
+    come_after_stream(stream);
+    for (const cudaStream_t each : others) come_after_stream(each);
+  }
   auto& nodes = capture->graph->nodes;
   nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(node)));
   if (is_listed) {
@@ -105,15 +118,17 @@ cudaError_t refuse_of_captured(cudaStream_t stream) {
   return refuse_in_capture();
 }
 
-std::optional<cudaError_t> record(cudaStream_t stream, std::function<cudaError_t()> work,
-                                  bool is_listed) {
+std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
+                                  std::function<cudaError_t()> work, bool is_listed,
+                                  const std::vector<cudaStream_t>& others) {
   if (nothing_captured()) return std::nullopt;
-  return add(stream, {nullptr, std::move(work), is_listed});
+  return add(stream, {nullptr, std::move(work), is_listed, {.title = title}}, others);
 }
 std::optional<cudaError_t> record_kernel(
-    cudaStream_t stream, const std::function<std::shared_ptr<const KernelWork>()>& keep) {
-  if (nothing_captured() || !(stream && stream->capture)) return record(stream, {});
-  return add(stream, {keep(), {}});
+    cudaStream_t stream, const void* kernel,
+    const std::function<std::shared_ptr<const KernelWork>()>& keep) {
+  if (nothing_captured() || !(stream && stream->capture)) return record(stream, {}, {});
+  return add(stream, {keep(), {}, true, {.title = {"", kernel}}});
 }
 
 std::optional<cudaError_t> record_event(cudaStream_t stream, CapturedMark& mark) {

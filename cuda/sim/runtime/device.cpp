@@ -11,6 +11,7 @@
 
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/runtime/memory.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 
 namespace gradus::cuda::sim {
@@ -38,6 +39,9 @@ Devices read_devices() {
   if (const char* const text = std::getenv("GRADUS_SIM_CORES"))
     if (const long cores = std::strtol(text, &end, 10); end == text || *end || cores < 1)
       return {0, "GRADUS_SIM_CORES is '" + std::string(text) + "', expected a number from 1"};
+  if (const char* const text = std::getenv("GRADUS_SIM_ORDER"))
+    if (std::strtoull(text, &end, 10); end == text || *end)
+      return {0, "GRADUS_SIM_ORDER is '" + std::string(text) + "', expected a number, the seed"};
   const char* const text = std::getenv("GRADUS_SIM_DEVICES");
   if (!text) return {};
   const long wanted = std::strtol(text, &end, 10);
@@ -188,6 +192,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
 
 cudaError_t cudaDeviceSynchronize() {
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
+  finish_all();
   return result(pending_error());
 }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }

@@ -10,6 +10,7 @@
 struct CUgraphExec_st {
   std::vector<CUgraphNode_st> nodes;
   std::map<cudaGraphNode_t, size_t> places;  // by the graph's node
+  gradus::cuda::sim::GraphLines lines{};
 };
 
 using namespace gradus::cuda::sim;
@@ -87,12 +88,24 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     }
     return cudaSuccess;
   };
-  return result(do_or_record(stream, [run, nodes = exec->nodes] { return run(nodes); }));
+  const auto work = [run, nodes = exec->nodes] { return run(nodes); };
+  if (const auto status = record(stream, {"a graph"}, work)) return result(*status);
+  if (!queues_work()) return result(work());
+  std::vector<GraphWork> works;
+  for (const CUgraphNode_st& node : exec->nodes) {
+    works.push_back(node.queued);
+    works.back().work = node.other;
+    if (node.kernel)
+      works.back().work = [kernel = node.kernel] { return run_kernel(*kernel), cudaSuccess; };
+  }
+  enqueue_graph(stream, exec->lines, works);
+  return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   const std::lock_guard lock(execs_mutex);
   if (execs().erase(exec) == 0) return result(cudaErrorInvalidValue);
+  release_lines(exec->lines);
   delete exec;
   return result(cudaSuccess);
 }

@@ -1,6 +1,7 @@
 // cudaMalloc, cudaFree, cudaMemcpy, cudaMemset and their like.
 #include "gradus/cuda/sim/runtime/memory.h"
 
+#include <sim/marks.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,7 +14,10 @@
 
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/check/unordered.h"
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/host_guards.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 #include "gradus/cuda/sim/simulator.h"
@@ -126,6 +130,9 @@ cudaError_t allocate(void** out, size_t nbytes, int zone) {
   return cudaSuccess;
 }
 
+// The calls that led here, or those that queued what runs now.
+Trace trace_of_call() { return running ? *queued_work(running->number).trace : current_trace(); }
+
 cudaError_t release(void* data, bool host) {
   if (!data) return cudaSuccess;
   const auto at = reinterpret_cast<uintptr_t>(data);
@@ -139,7 +146,9 @@ cudaError_t release(void* data, bool host) {
   if (checks()) {
     clear(written_at(at), it.reserved);
     clear(cell_at(at), it.reserved / 4 * sizeof(Cell));
-    if (it.in_use) it.given_back = current_trace();
+    forget_works(at, it.reserved);
+    if (it.in_use) it.given_back = trace_of_call();
+    if (running) it.given_back_by = running->number;
   }
   memory().taken[static_cast<size_t>(zone_of(at))] -= it.reserved;
   if (!it.in_use) it.used = it.reserved;
@@ -166,6 +175,12 @@ uintptr_t place_for_variables(Range variables) {
   const uintptr_t at = next + variables.begin % kPage;
   next = (at + (variables.end - variables.begin) + kApart) / kPage * kPage;
   return at;
+}
+
+Allocation allocation_around(uintptr_t address) {
+  const std::shared_lock lock(memory().mutex);
+  const Allocation* it = at_or_before(address);
+  return it ? *it : Allocation{.begin = address, .taken = {}, .given_back = {}};
 }
 
 Neighbour describe_address(uintptr_t address) {
@@ -207,19 +222,78 @@ bool is_page_locked(const void* data) {
   return in_arena(at) && zone_of(at) == kHostZone;
 }
 
+namespace {
+// Whether nbytes from the address on are in use, or no memory of the arena. Reports queued work
+// that is to use them.
+bool may_use(uintptr_t address, size_t nbytes) {
+  if (!in_arena(address) || range_in_use(address).covers(address, nbytes)) return true;
+  if (!running) return false;
+  const QueuedWork& work = queued_work(running->number);
+  const Neighbour found = describe_address(address);
+  const uint32_t by = found.freed ? found.allocation.given_back_by : 0;
+  const bool unordered = by && is_unordered(by, *running);
+  std::vector<Side> sides = {{queued_on(running->number), frames_of(*work.trace)}};
+  if (found.freed) sides.push_back({"given back", frames_of(found.allocation.given_back)});
+  publish({unordered     ? Kind::order
+           : found.freed ? Kind::use_after_free
+                         : Kind::out_of_bounds,
+           work.title.text(),
+           "the address is " + found.text +
+               (unordered ? ", and nothing orders this work before that; call record_stream before"
+                          : "; keep the memory until the work is done"),
+           std::move(sides)});
+  return false;
+}
+
+// Whether the memory may be in use once queued work comes to it.
+bool may_be_used_later(uintptr_t address, size_t nbytes) {
+  if (!in_arena(address) || range_in_use(address).covers(address, nbytes)) return true;
+  const Allocation it = allocation_around(address);
+  return Range{it.begin, it.begin + it.reserved}.covers(address, nbytes);
+}
+}  // namespace
+
 cudaError_t copy(void* to, const void* from, size_t nbytes) {
   if (nbytes == 0) return cudaSuccess;
   if (!to || !from) return cudaErrorInvalidValue;
   const uintptr_t target = place_of(to), source = place_of(from);
   const bool into = in_arena(target), out_of = in_arena(source);
-  if (into && !range_in_use(target).covers(target, nbytes)) return cudaErrorInvalidValue;
-  if (out_of && !range_in_use(source).covers(source, nbytes)) return cudaErrorInvalidValue;
+  if (!may_use(target, nbytes) || !may_use(source, nbytes)) return cudaErrorInvalidValue;
+  if (checks()) {
+    note_access(Access::read, source, nbytes);
+    note_access(Access::write, target, nbytes);
+  }
   std::memmove(to, from, nbytes);
   if (!checks() || !into || zone_of(target) == kHostZone) return cudaSuccess;
   if (out_of && zone_of(source) != kHostZone)
     std::memmove(written_at(target), written_at(source), nbytes);
   else
     std::memset(written_at(target), 1, nbytes);
+  return cudaSuccess;
+}
+
+cudaError_t queue_copy(void* to, const void* from, size_t nbytes, cudaStream_t stream) {
+  const Title title{"copy", nullptr, nbytes};
+  const auto work = [=] { return copy(to, from, nbytes); };
+  if (const auto status = record(stream, title, work)) return *status;
+  if (!queues_work()) return work();
+  if (nbytes == 0) return cudaSuccess;
+  if (!to || !from) return cudaErrorInvalidValue;
+  const uintptr_t target = place_of(to), source = place_of(from);
+  if (!may_be_used_later(target, nbytes) || !may_be_used_later(source, nbytes))
+    return cudaErrorInvalidValue;
+  if (!in_arena(source)) {  // pageable memory of the host has been read when the call returns
+    const auto* const bytes = static_cast<const std::byte*>(from);
+    enqueue(stream, title, [=, kept = std::vector<std::byte>(bytes, bytes + nbytes)] {
+      return copy(to, kept.data(), nbytes);
+    });
+  } else {
+    const uint32_t number = enqueue(stream, title, work);
+    if (is_page_locked(to)) guard_host(to, nbytes, true, number);
+    if (is_page_locked(from)) guard_host(from, nbytes, false, number);
+  }
+  // And it has been written.
+  if (!in_arena(target)) finish(end_of(current_zone(), stream));
   return cudaSuccess;
 }
 
@@ -238,34 +312,90 @@ void forget_records() {
   if (arena.begin) madvise(arena.cells, kArenaBytes / 4 * sizeof(Cell), MADV_DONTNEED);
 }
 
-void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
-  if (!data || !checks()) return;
-  if (stream)
-    record(
-        stream, [=] { return mark_used(data, nbytes), cudaSuccess; }, false);
-  const auto at = reinterpret_cast<uintptr_t>(data);
-  const std::lock_guard lock(memory().mutex);
-  const auto found = memory().allocations.find(at);
-  if (found == memory().allocations.end()) return;
-  Allocation& it = found->second;
-  clear(written_at(at), it.reserved);
-  it.used = std::min(nbytes, it.reserved);
-  it.in_use = true;
-  it.reported = false;
-  it.taken = current_trace();
-  it.given_back.clear();
-}
-
-void mark_unused(void* data, cudaStream_t stream) {
-  if (!data || !checks()) return;
-  if (stream)
-    record(
-        stream, [=] { return mark_unused(data), cudaSuccess; }, false);
+namespace {
+// Calls f with the allocation that begins there.
+template <class F>
+void with_allocation(void* data, const F& f) {
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(reinterpret_cast<uintptr_t>(data));
-  if (found == memory().allocations.end()) return;
-  found->second.in_use = false;
-  found->second.given_back = current_trace();
+  if (found != memory().allocations.end()) f(found->second);
+}
+void use_now(void* data, size_t nbytes, Trace taken) {
+  with_allocation(data, [&](Allocation& it) {
+    clear(written_at(it.begin), it.reserved);
+    it.used = std::min(nbytes, it.reserved);
+    it.in_use = true;
+    it.reported = false;
+    it.taken = std::move(taken);
+    it.given_back.clear();
+  });
+}
+void give_back_now(void* data, Trace given_back) {
+  if (running) {
+    const Allocation it = allocation_around(reinterpret_cast<uintptr_t>(data));
+    check_give_back(it.begin, it.used);
+  }
+  with_allocation(data, [&](Allocation& it) {
+    it.in_use = false;
+    it.given_back = std::move(given_back);
+    it.given_back_by = running ? running->number : 0;
+  });
+}
+
+// Queues it on the stream, or the default stream of the memory's device.
+template <class F>
+void queue_mark(void* data, const char* name, cudaStream_t stream, const Past& after, const F& f) {
+  with_allocation(data, [](Allocation& it) { ++it.marks_waiting; });
+  enqueue_on(
+      zone_of(reinterpret_cast<uintptr_t>(data)), stream, {name},
+      [=] {
+        f();
+        with_allocation(data, [](Allocation& it) { --it.marks_waiting; });
+        return cudaSuccess;
+      },
+      after);
+}
+}  // namespace
+
+void mark_used(const MarkedMemory& it, size_t nbytes) {
+  void* const data = it.memory;
+  if (!data || !checks()) return;
+  if (it.captured && it.stream)
+    record(
+        it.stream, {"mark_used"},
+        [=] { return use_now(data, nbytes, trace_of_call()), cudaSuccess; }, false);
+  const auto use = [=, taken = current_trace()] { use_now(data, nbytes, taken); };
+  // What has been given back may still be used by work that is queued before that.
+  bool waits = false;
+  with_allocation(data, [&](const Allocation& found) { waits = found.marks_waiting > 0; });
+  if (waits && queues_work() && !it.captured)
+    queue_mark(data, "mark_used", it.stream, {}, use);
+  else
+    use();
+}
+void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
+  mark_used({data, stream, stream != nullptr, nullptr, 0}, nbytes);
+}
+
+void mark_unused(const MarkedMemory& it) {
+  void* const data = it.memory;
+  if (!data || !checks()) return;
+  bool recorded = false;
+  if (it.captured && it.stream)
+    recorded = record(it.stream, {"mark_unused"},
+                      [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, false,
+                      {it.others, it.others + it.count})
+                   .has_value();
+  const auto give = [=, given = current_trace()] { give_back_now(data, given); };
+  if (!queues_work() || recorded) return give();
+  if (it.captured) return;  // the graph that it is of may still run
+  const int device = zone_of(reinterpret_cast<uintptr_t>(data));
+  Past after;
+  for (size_t i = 0; i < it.count; ++i) join(after, end_of(device, it.others[i]));
+  queue_mark(data, "mark_unused", it.stream, after, give);
+}
+void mark_unused(void* data, cudaStream_t stream) {
+  mark_unused({data, stream, stream != nullptr, nullptr, 0});
 }
 
 }  // namespace gradus::cuda::sim
@@ -279,6 +409,7 @@ cudaError_t cudaMalloc(void** out, size_t nbytes) {
 }
 cudaError_t cudaFree(void* data) {
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
+  finish_all();
   const cudaError_t status = release(data, false);  // also after an error: it is no leak
   const cudaError_t broken = pending_error();
   return result(broken ? broken : status);
@@ -292,6 +423,16 @@ cudaError_t cudaMallocAsync(void** out, size_t nbytes, cudaStream_t stream) {
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
   if (is_stream(stream))
     if (const auto refused = refuse_of_captured(stream)) return result(refused);
+  if (queues_work() && is_stream(stream) && data) {
+    const Allocation it = allocation_around(reinterpret_cast<uintptr_t>(data));
+    if (it.begin != reinterpret_cast<uintptr_t>(data) || it.reserved == 0)
+      return result(cudaErrorInvalidValue);
+    enqueue(stream, {"cudaFreeAsync"}, [=] {
+      check_give_back(it.begin, it.reserved);
+      return release(data, false);
+    });
+    return result(pending_error());
+  }
   const cudaError_t status = cudaFree(data);
   return is_stream(stream) ? status : result(cudaErrorInvalidResourceHandle);
 }
@@ -315,6 +456,7 @@ cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
 cudaError_t cudaMallocHost(void** out, size_t nbytes) { return cudaHostAlloc(out, nbytes, 0); }
 cudaError_t cudaFreeHost(void* data) {
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
+  finish_all();
   return result(release(data, true));
 }
 
@@ -372,11 +514,20 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t nbytes, cudaMemcp
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return result(cudaErrorInvalidMemcpyDirection);
   if (nbytes > 0 && !fits(kind, to, from)) return result(cudaErrorInvalidValue);
-  return result(do_or_record(stream, [=] { return copy(to, from, nbytes); }));
+  return result(queue_copy(to, from, nbytes, stream));
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind kind) {
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
-  return cudaMemcpyAsync(to, from, nbytes, kind, nullptr);
+  const cudaError_t status = cudaMemcpyAsync(to, from, nbytes, kind, nullptr);
+  const auto on_device = [](const void* data) {
+    return in_arena(place_of(data)) && !is_page_locked(data);
+  };
+  if (!queues_work() || status != cudaSuccess) return status;
+  // The host waits for no copy within devices. Pageable memory has been read, and the bytes may be
+  // on their way (CUDA Runtime API, "API synchronization behavior").
+  if (on_device(to) && (on_device(from) || !is_page_locked(from))) return status;
+  finish(end_of(current_zone(), nullptr));
+  return result(pending_error());
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
                                 size_t nbytes, cudaStream_t stream) {
@@ -392,13 +543,16 @@ cudaError_t cudaMemsetAsync(void* data, int value, size_t nbytes, cudaStream_t s
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
   const uintptr_t at = place_of(data);
-  if (nbytes > 0 && !range_in_use(at).covers(at, nbytes)) return result(cudaErrorInvalidValue);
+  if (nbytes > 0 && (!in_arena(at) || !may_be_used_later(at, nbytes)))
+    return result(cudaErrorInvalidValue);
   const auto set = [=] {
+    if (!may_use(at, nbytes)) return cudaErrorInvalidValue;
+    if (checks()) note_access(Access::write, at, nbytes);
     std::memset(data, value, nbytes);
     if (checks() && nbytes > 0) std::memset(written_at(at), 1, nbytes);
     return cudaSuccess;
   };
-  return result(do_or_record(stream, set));
+  return result(do_or_record(stream, {"memset", nullptr, nbytes}, set));
 }
 cudaError_t cudaMemset(void* data, int value, size_t nbytes) {
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);

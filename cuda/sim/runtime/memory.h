@@ -32,8 +32,10 @@ struct Allocation {
   size_t reserved = 0;  // bytes that cudaMalloc was asked for
   size_t used = 0;      // bytes in use, from the beginning
   bool in_use = true;
-  bool reported = false;    // as a leak
-  Trace taken, given_back;  // the calls that allocated and freed it
+  bool reported = false;       // as a leak
+  Trace taken, given_back;     // the calls that allocated and freed it
+  uint32_t given_back_by = 0;  // the queued work that did so last; 0 for none
+  unsigned marks_waiting = 0;  // queued calls of mark_used and mark_unused
 };
 
 struct Arena {
@@ -61,6 +63,9 @@ struct Range {
 };
 Range range_in_use(uintptr_t address);
 
+// The allocation at or before an address.
+Allocation allocation_around(uintptr_t address);
+
 // Describes an address that is not in use. freed: an allocation was there.
 struct Neighbour {
   std::string text;
@@ -70,6 +75,8 @@ struct Neighbour {
 Neighbour describe_address(uintptr_t address);
 
 bool is_page_locked(const void* memory);
+// A copy that cudaMemcpyAsync or its like queues on the stream, does or records.
+cudaError_t queue_copy(void* to, const void* from, size_t nbytes, cudaStream_t stream);
 // Copies into or out of the arena, and marks what it writes as written. The status says whether
 // both ranges lie within memory in use.
 cudaError_t copy(void* to, const void* from, size_t nbytes);

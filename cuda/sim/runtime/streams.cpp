@@ -1,6 +1,7 @@
 // Streams and events. Work is done when it is queued, unless the stream is captured.
 #include "gradus/cuda/sim/runtime/streams.h"
 
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <type_traits>
@@ -59,6 +60,12 @@ cudaError_t check_event(cudaEvent_t event) {
   return event->mark.capture ? cudaErrorCapturedEvent : refuse_in_capture();
 }
 
+// Of queued work, for a query.
+cudaError_t state_of(const Past& past) {
+  if (!has_ended(past)) return cudaErrorNotReady;
+  return pending_error();
+}
+
 }  // namespace
 
 bool is_stream(cudaStream_t stream) { return !stream || streams().contains(stream); }
@@ -72,7 +79,8 @@ using namespace gradus::cuda::sim;
 
 // --- Streams
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return make(streams(), stream, {current_zone(), (flags & cudaStreamNonBlocking) == 0});
+  static std::atomic<unsigned> made{0};
+  return make(streams(), stream, {current_zone(), (flags & cudaStreamNonBlocking) == 0, ++made});
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
@@ -81,20 +89,31 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (stream && is_stream(stream)) forget(stream);
+  if (stream && is_stream(stream)) forget(stream), forget_line(stream);
   return result(streams().destroy(stream));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  return result(refuse_of_captured(stream));
+  if (const cudaError_t refused = refuse_of_captured(stream)) return result(refused);
+  if (!queues_work()) return result(cudaSuccess);
+  finish(end_of(device_of(stream), stream));
+  return result(pending_error());
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (!queues_work()) return cudaStreamSynchronize(stream);
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t refused = refuse_of_captured(stream)) return result(refused);
+  return result(state_of(end_of(device_of(stream), stream)));
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!events().contains(event) || !is_stream(stream))
     return result(cudaErrorInvalidResourceHandle);
-  return result(record_wait(stream, event->mark, event->recorded).value_or(cudaSuccess));
+  if (const auto status = record_wait(stream, event->mark, event->recorded)) return result(*status);
+  if (queues_work()) come_after(stream, event->past);
+  return result(cudaSuccess);
 }
 
 // --- Events
@@ -112,11 +131,23 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->mark = {};
   if (const auto status = record_event(stream, event->mark)) return result(*status);
   event->recorded = true;
-  event->when = std::chrono::steady_clock::now();
+  const auto when = event->when = std::make_shared<CUevent_st::Time>();
+  const auto note = [when] { return *when = std::chrono::steady_clock::now(), cudaSuccess; };
+  if (!queues_work()) return result(note());
+  if (event->timed) enqueue_on(device_of(stream), stream, {"event"}, note);
+  event->past = end_of(device_of(stream), stream);
   return result(cudaSuccess);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return result(check_event(event)); }
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t status = check_event(event)) return result(status);
+  if (!queues_work()) return result(cudaSuccess);
+  finish(event->past);
+  return result(pending_error());
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t status = check_event(event)) return result(status);
+  return result(queues_work() ? state_of(event->past) : cudaSuccess);
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   const auto timed = [](cudaEvent_t event) {
@@ -125,6 +156,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   if (!timed(start) || !timed(end) || start->device != end->device)
     return result(cudaErrorInvalidResourceHandle);
   if (!milliseconds) return result(cudaErrorInvalidValue);
-  *milliseconds = std::chrono::duration<float, std::milli>(end->when - start->when).count();
+  for (const cudaEvent_t each : {start, end})
+    if (queues_work() && !has_ended(each->past)) return result(cudaErrorNotReady);
+  *milliseconds = std::chrono::duration<float, std::milli>(*end->when - *start->when).count();
   return result(cudaSuccess);
 }

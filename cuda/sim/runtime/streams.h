@@ -11,12 +11,14 @@
 
 #include "gradus/cuda/sim/exec/kernel_work.h"
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 
 // A piece of work of a graph.
 struct CUgraphNode_st {
   std::shared_ptr<const gradus::cuda::sim::KernelWork> kernel;  // null: something else
   std::function<cudaError_t()> other;
   bool is_listed = true;  // false: the simulator's own, which the caller does not see
+  gradus::cuda::sim::GraphWork queued{};  // what a queue needs to know of it, but the work
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were recorded
@@ -55,14 +57,21 @@ cudaError_t refuse_in_capture();
 // The same for a wait or query of one stream.
 cudaError_t refuse_of_captured(cudaStream_t stream);
 // Where the stream is captured: records the work, and returns what the call is to return.
-std::optional<cudaError_t> record(cudaStream_t stream, std::function<cudaError_t()> work,
-                                  bool is_listed = true);
-inline cudaError_t do_or_record(cudaStream_t stream, const std::function<cudaError_t()>& work) {
-  const auto status = record(stream, work);
-  return status ? *status : work();
+// `others`: streams whose work by now it comes after, too.
+std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
+                                  std::function<cudaError_t()> work, bool is_listed = true,
+                                  const std::vector<cudaStream_t>& others = {});
+// Records the work, queues it, or does it.
+inline cudaError_t do_or_record(cudaStream_t stream, const Title& title,
+                                const std::function<cudaError_t()>& work) {
+  if (const auto status = record(stream, title, work)) return *status;
+  if (!queues_work()) return work();
+  enqueue(stream, title, work);
+  return cudaSuccess;
 }
 std::optional<cudaError_t> record_kernel(
-    cudaStream_t stream, const std::function<std::shared_ptr<const KernelWork>()>& keep);
+    cudaStream_t stream, const void* kernel,
+    const std::function<std::shared_ptr<const KernelWork>()>& keep);
 std::optional<cudaError_t> record_event(cudaStream_t stream, CapturedMark& mark);
 std::optional<cudaError_t> record_wait(cudaStream_t stream, const CapturedMark& mark,
                                        bool was_recorded);
@@ -74,11 +83,14 @@ void forget(cudaStream_t stream);
 struct CUstream_st {
   int device;
   bool waits_for_default;                                 // made without cudaStreamNonBlocking
+  unsigned number = 0;                                    // for reports
   std::shared_ptr<gradus::cuda::sim::Capture> capture{};  // null: none
 };
 struct CUevent_st {
   int device;
   bool timed, recorded = false;
-  std::chrono::steady_clock::time_point when{};
+  using Time = std::chrono::steady_clock::time_point;
+  std::shared_ptr<Time> when{};    // of queued work: written when the device comes to it
+  gradus::cuda::sim::Past past{};  // the queued work that it stands behind
   gradus::cuda::sim::CapturedMark mark{};
 };

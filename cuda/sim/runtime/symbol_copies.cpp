@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/memory.h"
+#include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
@@ -29,20 +31,31 @@ cudaError_t refuse(Symbol symbol, bool inwards, const void* other, size_t nbytes
   return cudaSuccess;
 }
 
+// Waits on the default stream: the call may be the one that does.
+cudaError_t finish_default(cudaError_t status, cudaStream_t stream) {
+  if (status == cudaSuccess && !stream && queues_work()) {
+    finish(end_of(current_zone(), stream));
+    status = pending_error();
+  }
+  return result(status);
+}
+
 }  // namespace
 
 cudaError_t copy_to(Symbol to, const void* from, size_t nbytes, size_t offset, cudaMemcpyKind kind,
                     cudaStream_t stream) {
   const cudaError_t status = refuse(to, true, from, nbytes, offset, kind, stream);
-  const auto work = [=] { return copy(static_cast<char*>(to.data) + offset, from, nbytes); };
-  return result(status ? status : do_or_record(stream, work));
+  if (status) return result(status);
+  return finish_default(queue_copy(static_cast<char*>(to.data) + offset, from, nbytes, stream),
+                        stream);
 }
 
 cudaError_t copy_from(void* to, Symbol from, size_t nbytes, size_t offset, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   const cudaError_t status = refuse(from, false, to, nbytes, offset, kind, stream);
-  const auto work = [=] { return copy(to, static_cast<char*>(from.data) + offset, nbytes); };
-  return result(status ? status : do_or_record(stream, work));
+  if (status) return result(status);
+  return finish_default(queue_copy(to, static_cast<char*>(from.data) + offset, nbytes, stream),
+                        stream);
 }
 
 cudaError_t address_of(void** address, Symbol symbol) {

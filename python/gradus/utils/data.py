@@ -9,6 +9,7 @@ import multiprocessing
 import pickle
 import signal
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -336,8 +337,11 @@ class DataLoader(Generic[_T]):
                 workers.shutdown(cancel_futures=True)
 
     def __iter__(self) -> Iterator[Any]:
+        pins = self.pin_memory and _gradus._cuda.is_available()
+        if self.pin_memory and not pins:
+            warnings.warn("DataLoader: pin_memory is on, and there is no GPU; the batches are not pinned", stacklevel=2)
         for batch in self._batches():
-            yield _pinned(batch) if self.pin_memory else batch
+            yield _pinned(batch) if pins else batch
 
 
 def _same(batch: Any) -> Any:

@@ -12,22 +12,43 @@
 
 // nvcc defines it for compute capability 9.0a.
 #define __CUDA_ARCH_FEAT_SM90_ALL 1
-#define __cluster_dims__(...)  // clusters stop where they meet
+// How many blocks a cluster has, all of them along x. It is written before the function's first
+// instruction, as so many instructions that do nothing (exec/cluster.cpp).
+#define __cluster_dims__(...) \
+  __attribute__((patchable_function_entry(gradus::cuda::sim::cluster_size(__VA_ARGS__), 0)))
 
 namespace gradus::cuda::sim {
 
+constexpr int cluster_size(int x, int y = 1, int z = 1) {
+  return y == 1 && z == 1 ? x : throw "the simulator has clusters along x alone";
+}
+unsigned rank_in_cluster();
+void arrive_at_cluster();
+void wait_for_cluster();
+// Where another block of the cluster has what lies at this address of shared memory here (mapa).
+void* shared_of_block(const void* at, unsigned rank);
+void ask_for_registers(int count, bool more);
+
 void init_mbarrier(uint64_t* barrier, int arrivals);
 void arrive_at_mbarrier(const uint64_t* barrier, int bytes);
+void arrive_at_block(const uint64_t* barrier, unsigned rank);
 void wait_for_phase(const uint64_t* barrier, int parity);
 void sync_some(int barrier, int threads);
 void fence_async_proxy();
-void refuse_clusters();
 
 constexpr int kMostDims = 5;
 struct Place {
   int at[kMostDims];
 };
-void load_box(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int dims);
+// `blocks`: a bit for each block of the cluster that gets the box; 0: this one.
+void load_box(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int dims,
+              unsigned blocks = 0);
+// Pixels of a map by cuTensorMapEncodeIm2col, from `at` on, each moved by `right` and `down`.
+void load_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, const Place& at, int right,
+                 int down);
+// Writes to shared memory of a block of the cluster; its barrier, in the same block, counts the
+// bytes (st.async).
+void store_later(uint32_t* to, uint32_t value, uint64_t* barrier);
 void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims);
 void end_box_group();
 void wait_for_boxes(unsigned pending);
@@ -63,19 +84,25 @@ __forceinline__ void arrive_and_expect(uint64_t* barrier, int bytes) {
 }
 __forceinline__ void arrive(uint64_t* barrier) { arrive_at_mbarrier(barrier, 0); }
 __forceinline__ void arrive_at(const uint64_t* barrier, unsigned block) {
-  if (block != 0) refuse_clusters();
-  arrive_at_mbarrier(barrier, 0);
+  arrive_at_block(barrier, block);
 }
 __forceinline__ void wait_for(const uint64_t* barrier, int parity) {
   wait_for_phase(barrier, parity);
 }
-__forceinline__ unsigned block_in_cluster() { return 0; }
-__forceinline__ void sync_cluster() { refuse_clusters(); }
+__forceinline__ unsigned block_in_cluster() { return rank_in_cluster(); }
+__forceinline__ void sync_cluster() {
+  arrive_at_cluster();
+  wait_for_cluster();
+}
 __forceinline__ void sync_warpgroup(int barrier) { sync_some(barrier, 128); }
 template <int kCount>
-__forceinline__ void give_registers() {}
+__forceinline__ void give_registers() {
+  ask_for_registers(kCount, false);
+}
 template <int kCount>
-__forceinline__ void take_registers() {}
+__forceinline__ void take_registers() {
+  ask_for_registers(kCount, true);
+}
 
 __forceinline__ void prefetch_map(const CUtensorMap*) {}
 __forceinline__ void copy_box(void* to, const CUtensorMap& from, uint64_t* barrier, int x, int y,
@@ -88,8 +115,11 @@ __forceinline__ void copy_box(void* to, const CUtensorMap& from, uint64_t* barri
 }
 __forceinline__ void copy_box_to_all(void* to, const CUtensorMap& from, uint64_t* barrier, int x,
                                      int y, int z, uint16_t blocks) {
-  if (blocks != 1) refuse_clusters();
-  load_box(to, from, barrier, {{x, y, z}}, 3);
+  load_box(to, from, barrier, {{x, y, z}}, 3, blocks);
+}
+__forceinline__ void copy_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, int c, int w,
+                                 int h, int n, int right, int down) {
+  load_pixels(to, from, barrier, {{c, w, h, n}}, right, down);
 }
 __forceinline__ void store_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
   sim::store_box(to, from, {{x, y, z}}, 3);

@@ -1,0 +1,16 @@
+// Runs task 6.5.
+#include "core/extra.h"
+#include "runner/gpu_array.h"
+#include "runner/runner.h"
+
+void run(const Message& in, Message& out) {
+  const GpuArray q(in.floats("q")), k(in.floats("k")), v(in.floats("v")), dout(in.floats("dout")),
+      result(in.floats("out")), lse(in.floats("lse"));
+  const GpuArray dq(q.size()), dk(k.size()), dv(v.size()), scratch(lse.size());
+  const auto n = static_cast<int>(in.number("n")), d = static_cast<int>(in.number("d"));
+  course::gpu::attention_backward(dq, dk, dv, scratch, dout, result, lse, q, k, v, n, d,
+                                  in.number("causal") != 0);
+  out.floats("dq", dq.take());
+  out.floats("dk", dk.take());
+  out.floats("dv", dv.take());
+}

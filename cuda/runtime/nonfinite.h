@@ -1,0 +1,31 @@
+// Kernels tell the host of NaN and infinities without a wait, as of indices out of range (fault.h):
+// by a record in host memory. The host reads the record after each wait and at each launch.
+#pragma once
+
+#include "gradus/tensor/nonfinite.h"
+
+namespace gradus::cuda {
+
+// One for each device, in page-locked memory: the first search that finds something takes it.
+struct alignas(64) NonfiniteRecord {
+  unsigned state;  // 0: nothing to tell; 1: taken
+  unsigned given;  // the kinds of operands
+  unsigned long long number, nans, infinities, first;
+  unsigned long long given_nans, given_infinities, given_first;
+  double largest;
+};
+// `first`: whether it is an infinity, the tensor's number, and the place in it, as one number: the
+// least is the one that Nonfinite names.
+inline constexpr int kPlaceBits = 48, kTensorBits = 15;
+
+// The first call makes them all, and cannot be captured.
+NonfiniteRecord* nonfinite_record(int device);
+// Whether a search was queued there.
+bool nonfinite_is_used(int device);
+// Who hears of it from now on; null: nobody.
+void tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&));
+// Tells what the device's record says. Waits for the device in that case alone. Errors: what `tell`
+// throws; the record is clear then.
+void tell_if_nonfinite(int device);
+
+}  // namespace gradus::cuda

@@ -1,0 +1,58 @@
+// Where the NaN and the infinities of tensors are: what a NanGuard (watch/guard) asks of a device.
+#pragma once
+
+#include <cstdint>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus {
+
+// Kinds of elements, as bits.
+inline constexpr unsigned kNans = 1, kInfinities = 2;
+
+// The elements of some tensors that are not finite. Complex ones are where a part of them is.
+struct Nonfinite {
+  int64_t nans = 0, infinities = 0;
+  // The number of the first tensor with a NaN, and the place of that, row-major; of the first
+  // infinity where there is no NaN.
+  int tensor = 0;
+  int64_t place = 0;
+
+  unsigned kinds() const { return (nans ? kNans : 0u) | (infinities ? kInfinities : 0u); }
+};
+
+// An operation that is looked at.
+struct CheckedOperation {
+  uint64_t number = 0;                     // that the finding names
+  ArrayRef<Tensor> results{}, operands{};  // of floating point and complex dtypes
+  unsigned given = 0;                      // kinds that operands have, as far as it is known
+};
+
+// An operation whose results are not finite. made: the results have kinds of elements that the
+// operands lack. Otherwise the results have NaN, and so has an operand.
+struct NonfiniteFinding {
+  uint64_t number = 0;
+  bool made = false;
+  Nonfinite results{}, operands{};
+  unsigned given = 0;  // the kinds of all operands
+  double largest = 0;  // finite magnitude in the operands
+};
+
+// --- Defined in cpu/, for tensors of the CPU.
+// The kinds of elements in tensors of the CPU.
+unsigned cpu_kinds(ArrayRef<Tensor> tensors);
+// Whether there is something to tell of.
+bool cpu_find_nonfinite(const CheckedOperation& operation, NonfiniteFinding& finding);
+
+// --- Defined in cuda/. Nothing waits: work is queued on the current stream of the tensors' device.
+// `tell` is called where a thread waits for the device, or launches a kernel, after an operation
+// with a finding; `tell` may throw. Null: nobody is told any more.
+void cuda_tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&));
+// Notes the kinds of elements in tensors that the operation of this number will change.
+void cuda_note_kinds(uint64_t number, ArrayRef<Tensor> changed);
+// Queued behind the operation. Errors, of both: Error where the first one of a device is captured.
+void cuda_find_nonfinite(const CheckedOperation& operation);
+// Waits for all devices that were asked, and tells what they found.
+void cuda_finish_nonfinite();
+
+}  // namespace gradus

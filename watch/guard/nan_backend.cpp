@@ -1,0 +1,245 @@
+// The functions of NanBackend: which operations are looked at, and at which of their tensors.
+#include "gradus/watch/guard/nan_backend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <type_traits>
+
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/graph.h"
+#include "gradus/tensor/fused/computation.h"
+#include "gradus/tensor/nonfinite.h"
+#include "gradus/tensor/table/contract.h"
+#include "gradus/watch/guard/nan_watcher.h"
+#include "gradus/watch/profiler/operation_name.h"
+
+namespace gradus::guarding {
+
+namespace {
+
+// Whether a function only moves elements, or draws them. Factorizations are passed over because
+// their list of tensors does not say which are results.
+constexpr bool is_passed_over(Function f) {
+  switch (f) {
+    case Function::fill:
+    case Function::arange:
+    case Function::linspace:
+    case Function::copy_list:
+    case Function::cat:
+    case Function::triangle:
+    case Function::random:
+    case Function::count:
+    case Function::where:
+    case Function::aminmax:
+    case Function::arg_reduce:
+    case Function::arg_scan:
+    case Function::sort:
+    case Function::select:
+    case Function::median:
+    case Function::mode:
+    case Function::max_pool:
+    case Function::gather:
+    case Function::masked_select:
+    case Function::masked_scatter:
+    case Function::distinct:
+    case Function::packed:
+    case Function::factorize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Functions of backends that call one another: the outermost is looked at.
+struct Nested {
+  Nested() { ++depth; }
+  ~Nested() { --depth; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  static inline thread_local constinit int depth = 0;
+};
+std::atomic<uint64_t> last_number{0};
+
+// Whether a function and its derivative make no NaN and no infinity of finite numbers.
+constexpr bool stays_finite(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::relu:
+    case UnaryOp::abs:
+    case UnaryOp::neg:
+    case UnaryOp::sign:
+    case UnaryOp::floor:
+    case UnaryOp::ceil:
+    case UnaryOp::round:
+    case UnaryOp::trunc:
+    case UnaryOp::sigmoid:
+    case UnaryOp::tanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+unsigned kinds_of(double value) {
+  return std::isnan(value) ? kNans : std::isinf(value) ? kInfinities : 0u;
+}
+
+bool may_be_nonfinite(const Tensor& x) {
+  return x.defined() && x.numel() > 0 && is_differentiable(x.scalar_type());
+}
+
+// One call of a function of Backend.
+class Look {
+ public:
+  template <class... Args>
+  Look(Function function, const char* name, const Args&... args)
+      : function_(function), name_(name) {
+    if (Nested::depth > 1 || is_passed_over(function) || !NanWatcher::get().looks()) return;
+    const int tensors = (0 + ... + int{is_of_tensors<Args>});
+    first_result_ = tensors - contracts::of(function).results;
+    // The logarithms of attention's sums are infinite for queries without keys.
+    end_ = function == Function::attention ? tensors - 1 : tensors;
+    (see(args), ...);
+    looks_ = !results_.empty() && !stays_finite_ && (function != Function::copy || is_conversion());
+    if (looks_) look_before();
+  }
+  // The operation has run. Errors: NanError.
+  void end() {
+    if (looks_) look_behind();
+  }
+
+ private:
+  template <class T>
+  static constexpr bool is_of_tensors = std::is_same_v<T, Tensor> || std::is_same_v<T, Operand> ||
+                                        std::is_same_v<T, ArrayRef<Tensor>>;
+
+  void add(const Tensor& x) {
+    if (place_ < end_ && may_be_nonfinite(x))
+      (place_ < first_result_ ? operands_ : results_).push_back(x);
+  }
+  void see(const Tensor& x) {
+    add(x);
+    ++place_;
+  }
+  void see(const Operand& x) {
+    x.is_number() ? see(x.number) : add(*x.tensor);
+    ++place_;
+  }
+  void see(ArrayRef<Tensor> list) {
+    if (kernel_ && place_ < first_result_) {
+      for (const fused::Expr& expr : kernel_->computation.exprs)
+        if (expr.input >= 0) add(list[static_cast<size_t>(expr.input)]);
+    } else {
+      for (const Tensor& x : list) add(x);
+    }
+    ++place_;
+  }
+  void see(const UnaryOp& op) {
+    chosen_ = profiler::chosen_name(op);
+    stays_finite_ = stays_finite(op);
+  }
+  // The inputs of a chain hold what its later kernels make, too.
+  void see(const fused::Kernel& kernel) { kernel_ = &kernel; }
+  void see(const Scalar& number) {
+    if (number.isFloatingPoint()) given_ |= kinds_of(number.toDouble());
+  }
+  void see(ArrayRef<UpdatedParameter> list) {
+    for (const UpdatedParameter& each : list) {
+      if (may_be_nonfinite(each.parameter)) results_.push_back(each.parameter);
+      if (may_be_nonfinite(each.gradient)) operands_.push_back(each.gradient);
+    }
+    parameters_ = static_cast<int>(results_.size());
+    for (const UpdatedParameter& each : list)
+      for (const Tensor& state : each.states)  // a step that is passed over leaves new ones unset
+        if (!each.found_inf.defined() && may_be_nonfinite(state)) results_.push_back(state);
+  }
+  template <class Other>
+  void see(const Other& value) {
+    if (const char* const name = profiler::chosen_name(value)) chosen_ = name;
+  }
+
+  bool is_conversion() const {
+    return operands_.empty() || operands_[0].scalar_type() != results_[0].scalar_type();
+  }
+
+  // Operands that the operation overwrites are looked at now.
+  void look_before() {
+    const auto is_result = [this](const Tensor& x) {
+      return std::ranges::any_of(
+          results_, [&](const Tensor& y) { return x.storage().is_alias_of(y.storage()); });
+    };
+    const auto kept = std::ranges::stable_partition(operands_, std::not_fn(is_result)).begin();
+    Tensors changed(kept, operands_.end());
+    operands_.erase(kept, operands_.end());
+    if (function_ == Function::scatter) changed = results_;
+    number_ = ++last_number;
+    if (changed.empty()) return;
+    if (results_[0].is_cuda())
+      cuda_note_kinds(number_, changed);
+    else
+      given_ |= cpu_kinds(changed);
+  }
+
+  void look_behind() {
+    const CheckedOperation operation{number_, results_, operands_, given_};
+    NanWatcher& watcher = NanWatcher::get();
+    const auto note = [&] {
+      return watcher.note(profiler::operation_name(name_, chosen_), operation, parameters_);
+    };
+    if (results_[0].is_cuda()) {
+      watcher.keep(number_, note(),
+                   cuda::Graph::capturing(results_[0].device().index()) != nullptr);
+      cuda_find_nonfinite(operation);
+      return;
+    }
+    NonfiniteFinding finding;
+    if (cpu_find_nonfinite(operation, finding)) watcher.tell(note(), finding);
+  }
+
+  const Nested nested_;
+  const Function function_;
+  const char* const name_;
+  const char* chosen_ = nullptr;
+  const fused::Kernel* kernel_ = nullptr;
+  bool looks_ = false, stays_finite_ = false;
+  int place_ = 0, first_result_ = 0, end_ = 0, parameters_ = 0;
+  unsigned given_ = 0;
+  uint64_t number_ = 0;
+  Tensors operands_, results_;
+};
+
+}  // namespace
+
+NanBackend& NanBackend::of(DeviceType type) {
+  static NanBackend &cpu = *new NanBackend, &cuda = *new NanBackend;
+  return type == kCPU ? cpu : cuda;
+}
+
+void NanBackend::install_all() {
+  for (const DeviceType type : {kCPU, kCUDA})
+    if (type == kCPU || cuda::is_available()) of(type).install(type);
+}
+
+void NanBackend::remove_all() {
+  for (const DeviceType type : {kCPU, kCUDA})
+    if (type == kCPU || cuda::is_available()) of(type).remove();
+}
+
+#define MEMORY(result, name, called, parameters, arguments, ...) \
+  result NanBackend::name parameters { return inner().name arguments; }
+#define GRADUS_SEEN(...) __VA_ARGS__
+#define ROW(result, name, called, parameters, arguments, ...) \
+  result NanBackend::name parameters {                        \
+    Look look(Function::name, #name, GRADUS_SEEN arguments);  \
+    if constexpr (std::is_void_v<result>) {                   \
+      inner().name arguments;                                 \
+      look.end();                                             \
+    } else {                                                  \
+      return inner().name arguments;                          \
+    }                                                         \
+  }
+#include "gradus/tensor/table/backend.def"
+#undef GRADUS_SEEN
+
+}  // namespace gradus::guarding
