@@ -124,7 +124,7 @@ def test_safetensors_files_of_both_sides(tmp_path):
     gradus.save(tensors, tmp_path / "ours")
     theirs = safetensors.load_file(tmp_path / "ours")
     assert {k: v.tolist() for k, v in theirs.items()} == {k: v.tolist() for k, v in tensors.items()}
-    safetensors.save_file({k: np.ascontiguousarray(v) for k, v in theirs.items()}, tmp_path / "theirs")
+    safetensors.save_file({k: np.array(v, order="C") for k, v in theirs.items()}, tmp_path / "theirs")
     back = gradus.load(tmp_path / "theirs")
     assert {k: v.tolist() for k, v in back.items()} == {k: v.tolist() for k, v in tensors.items()}
     assert all(back[k].dtype is tensors[k].dtype for k in tensors)

@@ -149,12 +149,14 @@ if __name__ == "__main__":
         for number, batch in enumerate(gradus.utils.data.DataLoader(Slow(), 4, num_workers=2)):
             if number == 20:
                 print("started", flush=True)
+                time.sleep(60)  # the workers have made what they may, and wait
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """)
     program = subprocess.Popen([sys.executable, tmp_path / "slow.py"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert program.stdout.readline() == "started\n"
+    time.sleep(1)
     os.killpg(program.pid, signal.SIGINT)  # as a terminal does: to the workers, too
     out, err = program.communicate(timeout=60)
     assert (out, err, program.returncode) == ("interrupted\n", "", 0)
