@@ -232,7 +232,9 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // Tensors stand behind pointers so that references to them survive further registrations.
   using TensorDict = OrderedDict<std::string, std::shared_ptr<Tensor>>;
-  TensorDict parameters_{"Parameter"};
+  TensorDict parameters_{"Parameter"}, buffers_{"Buffer"};
+  std::map<size_t, std::function<Tensor(Module&, const Tensor&)>> forward_pre_hooks_;
+  std::map<size_t, std::function<Tensor(Module&, const Tensor&, const Tensor&)>> forward_hooks_;
 
  private:
   friend class AnyModule;
@@ -265,10 +267,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   std::string name_;
   bool training_ = true;
-  TensorDict buffers_{"Buffer"};
   OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
-  std::map<size_t, std::function<Tensor(Module&, const Tensor&)>> forward_pre_hooks_;
-  std::map<size_t, std::function<Tensor(Module&, const Tensor&, const Tensor&)>> forward_hooks_;
   // A number is given only once, so that an old one removes no other hook.
   size_t next_forward_pre_hook_ = 0, next_forward_hook_ = 0;
 };

@@ -1,5 +1,12 @@
 """Gradus: a deep learning framework in C++ and CUDA, under PyTorch's names."""
 
+import sys
+
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError("gradus needs a Python with the GIL; this one is free-threaded. "
+                      "Use the build of Python whose name does not end in t.")
+del sys
+
 inf, nan = float("inf"), float("nan")  # `float` is a dtype below
 pi, e = 3.141592653589793, 2.718281828459045
 
@@ -12,7 +19,8 @@ from . import _html, _tensor
 from ._modes import enable_grad as enable_grad, inference_mode as inference_mode
 from ._modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
 from ._print import set_printoptions as set_printoptions
-from . import amp as amp, autograd as autograd, cuda as cuda, distributed as distributed, fft as fft
+from ._forms import *  # type: ignore[no-redef]  # noqa: F403
+from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
 from . import func as func, linalg as linalg, metrics as metrics, nn as nn, optim as optim
 from . import profiler as profiler, sim as sim, utils as utils, watch as watch
 from ._fuse import fuse as fuse, vectorize as vectorize

@@ -9,8 +9,8 @@ from . import _gradus
 from ._gradus import Tensor
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-__all__ = ["Function", "backward", "enable_grad", "functional", "grad", "inference_mode", "no_grad",
-           "set_grad_enabled"]
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad",
+           "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 _Tensors = Union[Tensor, Sequence[Tensor]]
 _MaybeTensors = Union[Tensor, Sequence[Union[Tensor, None]], None]
@@ -68,6 +68,34 @@ def grad(outputs: _Tensors, inputs: _Tensors, grad_outputs: _MaybeTensors = None
     (tensor([2., 4.]),)
     """
     return _gradus._grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)
+
+
+def Variable(data, requires_grad=False):
+    """A leaf over the memory of data; tensors are variables."""
+    return data.detach().requires_grad_(requires_grad)
+
+
+class set_detect_anomaly:
+    """Says of an error of a backward pass where its operation was called: at once, and in a `with` block.
+
+    check_nan: a gradient that is NaN is an error, too.
+    """
+
+    def __init__(self, mode=True, check_nan=True):
+        self._before = _gradus._set_anomaly(mode, check_nan)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        _gradus._set_anomaly(*self._before)
+
+
+class detect_anomaly(set_detect_anomaly):
+    """set_detect_anomaly(True) in a `with` block."""
+
+    def __init__(self, check_nan=True):
+        super().__init__(True, check_nan)
 
 
 class functional:

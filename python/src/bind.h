@@ -15,6 +15,7 @@ nb::handle bind_tensor(nb::module_& m);
 // REQUIRES: the rows are bound: properties take the place of methods of the same name.
 void bind_tensor_members(nb::module_& m, nb::handle tensor);
 void bind_data(nb::module_& m, nb::handle tensor);
+void bind_sampling(nb::handle tensor);
 void bind_modes(nb::module_& m);
 void bind_autograd(nb::module_& m, nb::handle tensor);
 void bind_exchange(nb::module_& m, nb::handle tensor);

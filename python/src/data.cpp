@@ -88,8 +88,8 @@ struct ArrayType {
   const char* text;
 };
 constexpr ArrayType kArrayTypes[] = {
-    {kBool, "|b1"},  {kByte, "|u1"},  {kChar, "|i1"},   {kShort, "<i2"},
-    {kInt, "<i4"},   {kLong, "<i8"},  {kHalf, "<f2"},   {kFloat, "<f4"},
+    {kBool, "|b1"},   {kByte, "|u1"},         {kChar, "|i1"},          {kShort, "<i2"},
+    {kInt, "<i4"},    {kLong, "<i8"},         {kHalf, "<f2"},          {kFloat, "<f4"},
     {kDouble, "<f8"}, {kComplexFloat, "<c8"}, {kComplexDouble, "<c16"}};
 
 bool read_only(const nb::dict& interface) {
@@ -136,7 +136,8 @@ Tensor from_interface(nb::handle object, const nb::dict& interface, Device devic
                     "type, in the byte order of this machine");
   std::vector<int64_t> shape, strides;
   for (const nb::handle size : interface["shape"]) shape.push_back(nb::cast<int64_t>(size));
-  const nb::object steps = interface.contains("strides") ? nb::object(interface["strides"]) : nb::none();
+  const nb::object steps =
+      interface.contains("strides") ? nb::object(interface["strides"]) : nb::none();
   const int64_t width = static_cast<int64_t>(element_size(type->dtype));
   if (!steps.is_none())
     for (const nb::handle step : steps) {
@@ -153,8 +154,8 @@ Tensor from_interface(nb::handle object, const nb::dict& interface, Device devic
   void* address = reinterpret_cast<void*>(nb::cast<uintptr_t>(data[0]));
   const TensorOptions options = TensorOptions(type->dtype).device(device);
   if (numel_of(shape) == 0) return gradus::empty(shape, options);
-  return from_blob(address, shape, strides, [held = hold(object)](void*) mutable { held.reset(); },
-                   options);
+  return from_blob(
+      address, shape, strides, [held = hold(object)](void*) mutable { held.reset(); }, options);
 }
 
 nb::dict array_interface(const Tensor& x) {
@@ -214,51 +215,79 @@ void bind_data(nb::module_& m, nb::handle tensor) {
     return array_interface(v.tensor);
   });
   nb::class_<Shown> c = nb::borrow<nb::class_<Shown>>(tensor);
+  c.def(
+      "__init__",
+      [](nb::pointer_and_handle<Shown> self, const nb::args& args) {
+        Tensor made;
+        Numbers sizes;
+        if (args.size() == 1 && !PyLong_Check(args[0].ptr())) {
+          const std::optional<Tensor> given = tensor_from(args[0]);
+          check<TypeError>(given.has_value(), "Tensor: expected sizes, numbers or an array");
+          made = given->to(given->device(), get_default_dtype().toScalarType(), false, true);
+        } else {
+          check<TypeError>(load(args, false, sizes), "Tensor: expected sizes, numbers or an array");
+          made = args.size() ? gradus::empty(sizes) : gradus::empty({0});
+        }
+        new (self.p) Shown(made, self.h.ptr());
+      },
+      "A tensor of the default dtype: of sizes, with any numbers, or of a list of numbers.");
   c.def("numpy", &numpy, nb::kw_only(), nb::arg("force") = false,
         "An array of NumPy over the same memory.");
-  c.def("__array__", [](const Tensor& x, nb::handle dtype, nb::handle copy) -> nb::object {
-    const nb::object array = numpy(x, false);
-    if (!dtype.is_none()) return array.attr("astype")(dtype, nb::arg("copy") = false);
-    return copy.ptr() == Py_True ? nb::object(array.attr("copy")()) : array;
-  }, nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("copy") = nb::none(),
-     "What numpy.asarray() calls.");
-  c.def("pin_memory", [](const Tensor& x) { return released<Tensor>([&] { return x.pin_memory(); }); },
-        "The tensor in memory that a GPU copies from without waiting.");
-  c.def("is_pinned", [](const Tensor& x) { return x.is_pinned(); }, "Whether the memory is of that kind.");
+  c.def(
+      "__array__",
+      [](const Tensor& x, nb::handle dtype, nb::handle copy) -> nb::object {
+        const nb::object array = numpy(x, false);
+        if (!dtype.is_none()) return array.attr("astype")(dtype, nb::arg("copy") = false);
+        return copy.ptr() == Py_True ? nb::object(array.attr("copy")()) : array;
+      },
+      nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("copy") = nb::none(),
+      "What numpy.asarray() calls.");
+  c.def(
+      "pin_memory",
+      [](const Tensor& x) { return released<Tensor>([&] { return x.pin_memory(); }); },
+      "The tensor in memory that a GPU copies from without waiting.");
+  c.def(
+      "is_pinned", [](const Tensor& x) { return x.is_pinned(); },
+      "Whether the memory is of that kind.");
   const auto make = [](nb::handle data, std::optional<ScalarType> dtype) {
     std::optional<Tensor> made = tensor_of_dtype(data, dtype);
     if (!made) throw nb::type_error("tensor: expected numbers, nested lists of them, or an array");
     return *made;
   };
-  m.def("tensor", [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
-                         Given<std::optional<Device>>& device, bool requires_grad,
-                         bool pin_memory) {
-    Tensor x = make(data, dtype.get()).detach();
-    const Device to = device.get().value_or(x.device());
-    x = x.to(to, dtype.get().value_or(x.scalar_type()), false, !PyList_Check(data.ptr()));
-    if (pin_memory) x = x.pin_memory();
-    return requires_grad ? x.requires_grad_(true) : x;
-  }, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
-     nb::arg("requires_grad") = false, nb::arg("pin_memory") = false,
-     "A tensor with a copy of numbers, nested lists of them, or an array.");
-  m.def("as_tensor", [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
-                            Given<std::optional<Device>>& device) {
-    const Tensor x = make(data, dtype.get());
-    return x.to(device.get().value_or(x.device()), dtype.get().value_or(x.scalar_type()));
-  }, nb::arg("data"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
-     "A tensor over the memory of an array where dtype and device allow it, otherwise a copy.");
+  m.def(
+      "tensor",
+      [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
+             Given<std::optional<Device>>& device, bool requires_grad, bool pin_memory) {
+        Tensor x = make(data, dtype.get()).detach();
+        const Device to = device.get().value_or(x.device());
+        x = x.to(to, dtype.get().value_or(x.scalar_type()), false, !PyList_Check(data.ptr()));
+        if (pin_memory) x = x.pin_memory();
+        return requires_grad ? x.requires_grad_(true) : x;
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("requires_grad") = false, nb::arg("pin_memory") = false,
+      "A tensor with a copy of numbers, nested lists of them, or an array.");
+  m.def(
+      "as_tensor",
+      [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
+             Given<std::optional<Device>>& device) {
+        const Tensor x = make(data, dtype.get());
+        return x.to(device.get().value_or(x.device()), dtype.get().value_or(x.scalar_type()));
+      },
+      nb::arg("data"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      "A tensor over the memory of an array where dtype and device allow it, otherwise a copy.");
   c.def("_to_bytes", [](const Tensor& x) {
     const Tensor copy = x.detach().cpu().contiguous();
     return nb::bytes(static_cast<const char*>(copy.numel() ? copy.data_ptr() : ""), copy.nbytes());
   });
-  m.def("_from_bytes", [](const nb::bytes& data, const Given<ScalarType>& dtype,
-                          const Given<IntArrayRef>& shape) {
-    const Tensor out = gradus::empty(shape.get(), dtype.value);
-    check<ValueError>(data.size() == out.nbytes(), "_from_bytes: ", data.size(),
-                      " bytes; expected ", out.nbytes());
-    if (data.size()) std::memcpy(out.data_ptr(), data.c_str(), data.size());
-    return out;
-  });
+  m.def("_from_bytes",
+        [](const nb::bytes& data, const Given<ScalarType>& dtype, const Given<IntArrayRef>& shape) {
+          const Tensor out = gradus::empty(shape.get(), dtype.value);
+          check<ValueError>(data.size() == out.nbytes(), "_from_bytes: ", data.size(),
+                            " bytes; expected ", out.nbytes());
+          if (data.size()) std::memcpy(out.data_ptr(), data.c_str(), data.size());
+          return out;
+        });
   m.def("from_numpy", &from_numpy, nb::arg("ndarray"), "A tensor over the memory of an array.");
 }
 

@@ -33,10 +33,29 @@ PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject*
   if (!made) nb::raise_python_error();
   m.attr(name) = nb::borrow(made);
   error_classes.insert(error_classes.begin(), {[](const std::exception& error) {
-                         return dynamic_cast<const E*>(&error) != nullptr;
-                       },
-                       made});
+                                                 return dynamic_cast<const E*>(&error) != nullptr;
+                                               },
+                                               made});
   return made;
+}
+
+PyObject* builtin_class(nb::exception_type type) {
+  switch (type) {
+    case nb::exception_type::type_error:
+      return PyExc_TypeError;
+    case nb::exception_type::value_error:
+      return PyExc_ValueError;
+    case nb::exception_type::index_error:
+      return PyExc_IndexError;
+    case nb::exception_type::key_error:
+      return PyExc_KeyError;
+    case nb::exception_type::buffer_error:
+      return PyExc_BufferError;
+    case nb::exception_type::attribute_error:
+      return PyExc_AttributeError;
+    default:
+      return PyExc_RuntimeError;
+  }
 }
 
 struct PythonWarnings final : WarningHandler {
@@ -48,7 +67,6 @@ struct PythonWarnings final : WarningHandler {
 
 }  // namespace
 
-thread_local bool Released::active = false;
 thread_local bool Released::takes_warnings = false;
 
 void Released::take_warnings() {
@@ -63,11 +81,7 @@ void set_error(const std::exception_ptr& error) {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const nb::builtin_exception& e) {
-    PyErr_SetString(e.type() == nb::exception_type::type_error    ? PyExc_TypeError
-                    : e.type() == nb::exception_type::value_error ? PyExc_ValueError
-                    : e.type() == nb::exception_type::index_error ? PyExc_IndexError
-                                                                  : PyExc_RuntimeError,
-                    e.what());
+    PyErr_SetString(builtin_class(e.type()), e.what());
   } catch (const std::bad_alloc& e) {
     PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const std::exception& e) {
@@ -92,8 +106,8 @@ void rethrow(nb::python_error& error) {
 }
 
 void bind_errors(nb::module_& m) {
-  PyObject* base = add_error<Error>(m, "Error", "Base of all errors of the library.",
-                                    PyExc_RuntimeError);
+  PyObject* base =
+      add_error<Error>(m, "Error", "Base of all errors of the library.", PyExc_RuntimeError);
   add_error<IndexError>(m, "IndexError", "An index lies outside the dimension it indexes.", base,
                         PyExc_IndexError);
   add_error<ValueError>(m, "ValueError", "A value or a shape is not acceptable.", base,

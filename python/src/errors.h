@@ -5,7 +5,8 @@
 
 #include <exception>
 #include <type_traits>
-#include <utility>
+
+#include "objects.h"
 
 namespace gradus::python {
 
@@ -36,12 +37,13 @@ class Released {
  public:
   Released() {
     prepare();
+    ++running;
     state_ = PyEval_SaveThread();
-    active = true;
   }
   ~Released() {
-    active = false;
     PyEval_RestoreThread(state_);
+    --running;
+    let_go_of_waiting();
   }
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;
@@ -50,7 +52,8 @@ class Released {
   static void prepare() {
     if (!takes_warnings) take_warnings();
   }
-  static thread_local bool active;  // this thread has released the GIL
+  // How many threads have released the GIL and not yet taken it again; guarded by the GIL.
+  static inline int running = 0;
 
  private:
   static thread_local bool takes_warnings;
@@ -59,19 +62,6 @@ class Released {
 };
 
 // Holds the GIL, wherever C++ calls Python.
-class Acquired {
- public:
-  Acquired() : released_(std::exchange(Released::active, false)) {}
-  ~Acquired() { Released::active = released_; }
-  Acquired(const Acquired&) = delete;
-  Acquired& operator=(const Acquired&) = delete;
-
- private:
-  nb::gil_scoped_acquire gil_;
-  bool released_;
-};
-
-// Whether this thread holds the GIL: no function of the stable ABI tells.
-inline bool holds_gil() { return PyGILState_GetThisThreadState() && !Released::active; }
+using Acquired = nb::gil_scoped_acquire;
 
 }  // namespace gradus::python

@@ -39,7 +39,8 @@ PyObject* capsule_of(Capsule* managed, const char* name) {
   PyObject* out = PyCapsule_New(managed, name, [](PyObject* capsule) {
     // A consumer gives the capsule another name and calls the deleter itself.
     const char* of = PyCapsule_GetName(capsule);
-    if (of != kName && std::string_view(of) != kName && std::string_view(of) != kVersionedName) return;
+    if (of != kName && std::string_view(of) != kName && std::string_view(of) != kVersionedName)
+      return;
     auto* own = static_cast<Capsule*>(PyCapsule_GetPointer(capsule, of));
     if (own && own->deleter) own->deleter(own);
   });
@@ -64,8 +65,10 @@ nb::object dlpack(const Tensor& self, nb::handle stream, nb::handle max_version,
     const auto type = nb::cast<int>(nb::object(dl_device[0]));
     const bool own = type == (x.is_cuda() ? kDLCUDA : kDLCPU);
     if (!own) {
-      if (type != kDLCPU) fail_buffer("__dlpack__: dl_device is another device than the tensor's; use tensor.to()");
-      if (copy.ptr() == Py_False) fail_buffer("__dlpack__: another device needs a copy, which copy=False forbids");
+      if (type != kDLCPU)
+        fail_buffer("__dlpack__: dl_device is another device than the tensor's; use tensor.to()");
+      if (copy.ptr() == Py_False)
+        fail_buffer("__dlpack__: another device needs a copy, which copy=False forbids");
       x = released<Tensor>([&] { return x.cpu(); });
       copied = true;
     }
@@ -78,7 +81,8 @@ nb::object dlpack(const Tensor& self, nb::handle stream, nb::handle max_version,
     int64_t number = 1;
     if (!stream.is_none() && !load(stream, true, number))
       throw nb::type_error("__dlpack__: stream is an integer or None");
-    if (number == 0) fail_buffer("__dlpack__: stream 0 is ambiguous; expected 1, 2, -1 or a stream");
+    if (number == 0)
+      fail_buffer("__dlpack__: stream 0 is ambiguous; expected 1, 2, -1 or a stream");
     const int device = static_cast<int>(x.get_device());
     if (number > 0) order(cuda::getCurrentCUDAStream(device), stream_of(device, number));
   } else if (!stream.is_none() && nb::cast<int64_t>(stream) != -1) {
@@ -101,13 +105,15 @@ nb::object dlpack(const Tensor& self, nb::handle stream, nb::handle max_version,
 Tensor from_capsule(nb::handle capsule) {
   PyObject* object = capsule.ptr();
   if (PyCapsule_IsValid(object, kVersionedName)) {
-    auto* managed = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(object, kVersionedName));
+    auto* managed =
+        static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(object, kVersionedName));
     const Tensor out = fromDLPackVersioned(managed);
     PyCapsule_SetName(object, kUsedVersioned);
     return out;
   }
   if (PyCapsule_IsValid(object, kName)) {
-    const Tensor out = fromDLPack(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(object, kName)));
+    const Tensor out =
+        fromDLPack(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(object, kName)));
     PyCapsule_SetName(object, kUsed);
     return out;
   }
@@ -144,15 +150,18 @@ Tensor from_dlpack(nb::handle from, const Given<std::optional<Device>>& device, 
   }
   const std::optional<Device> to = device.get();
   if (!to || *to == out.device()) return out;
-  if (copy.ptr() == Py_False) throw nb::value_error("from_dlpack: another device needs a copy, which copy=False forbids");
+  if (copy.ptr() == Py_False)
+    throw nb::value_error("from_dlpack: another device needs a copy, which copy=False forbids");
   return released<Tensor>([&] { return out.to(*to, out.scalar_type()); });
 }
 
 nb::dict cuda_array_interface(const Tensor& x) {
   if (!x.is_cuda())
-    throw nb::attribute_error("__cuda_array_interface__: the tensor is not on a GPU; use tensor.cuda()");
-  check<Error>(!x.requires_grad(), "__cuda_array_interface__: a tensor that requires grad is not "
-                                   "exported; use tensor.detach()");
+    throw nb::attribute_error(
+        "__cuda_array_interface__: the tensor is not on a GPU; use tensor.cuda()");
+  check<Error>(!x.requires_grad(),
+               "__cuda_array_interface__: a tensor that requires grad is not "
+               "exported; use tensor.detach()");
   nb::dict out = array_interface(x);
   if (x.is_contiguous()) out["strides"] = nb::none();
   out["stream"] = number_of(cuda::getCurrentCUDAStream(static_cast<int>(x.get_device())));

@@ -16,23 +16,26 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
   for (size_t i = 0; i < tensors; ++i)
     signature += std::string(i ? ", " : "") + names[i] + ": Tensor";
   signature += signature_of(Binding::texts()) + ") -> " + type_text<R>();
-  m.def(name, [name, function](const nb::args& args, const nb::kwargs& kwargs) {
-    nb::dict keywords;
-    keywords.update(kwargs);
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      check<TypeError>(args.size() >= tensors, name, ": expected ", tensors,
-                       " tensors first, but got ", args.size(), " arguments");
-      std::tuple<Param<std::tuple_element_t<I, All>>...> given;
-      if (!(... && std::get<I>(given).load(args[I], true)))
-        fail<TypeError>(name, ": expected tensors first");
-      const Options options = Binding::read(name, args, tensors, keywords);
-      check_all_taken(name, keywords);
-      const auto result =
-          released<R>([&] { return function(std::get<I>(given).get()..., options); });
-      return result_object(result);
-    }
-    (std::make_index_sequence<tensors>{});
-  }, nb::sig(kept(signature)), doc ? doc : "");
+  m.def(
+      name,
+      [name, function](const nb::args& args, const nb::kwargs& kwargs) {
+        nb::dict keywords;
+        keywords.update(kwargs);
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+          check<TypeError>(args.size() >= tensors, name, ": expected ", tensors,
+                           " tensors first, but got ", args.size(), " arguments");
+          std::tuple<Param<std::tuple_element_t<I, All>>...> given;
+          if (!(... && std::get<I>(given).load(args[I], true)))
+            fail<TypeError>(name, ": expected tensors first");
+          const Options options = Binding::read(name, args, tensors, keywords);
+          check_all_taken(name, keywords);
+          const auto result =
+              released<R>([&] { return function(std::get<I>(given).get()..., options); });
+          return result_object(result);
+        }
+        (std::make_index_sequence<tensors>{});
+      },
+      nb::sig(kept(signature)), doc ? doc : "");
 }
 
 }  // namespace
@@ -40,25 +43,28 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
 void bind_functional(nb::module_& m) {
   namespace F = nn::functional;
 #define ACTIVATION(Name, function, meaning, ...) \
-  add_function(m, #function, meaning,            \
-               +[](Tensor x, const F::Name##FuncOptions& options) { return F::function(x, options); });
+  add_function(                                  \
+      m, #function, meaning,                     \
+      +[](Tensor x, const F::Name##FuncOptions& options) { return F::function(x, options); });
 #define IN_PLACE(...) ACTIVATION(__VA_ARGS__)
 #define SWITCH(...) ACTIVATION(__VA_ARGS__)
 #include "gradus/nn/activations.def"
 #define LOSS_OF(tensors, names, Name, function, gradus_function, FuncOptions, meaning, ...) \
-  add_function(m, #function, meaning,                                                       \
-               static_cast<Tensor (*)(LOSS_TENSORS tensors, const nn::Name##Options&)>(F::function));
+  add_function(                                                                             \
+      m, #function, meaning,                                                                \
+      static_cast<Tensor (*)(LOSS_TENSORS tensors, const nn::Name##Options&)>(F::function));
 #define LOSS_TENSORS(...) __VA_ARGS__
 #include "gradus/nn/losses.def"
 #define FUNCTION(name, Options) \
-  add_function(m, #name, nullptr, \
-               +[](const Tensor& x, const Options& options) { return F::name(x, options); });
-#define POOLS(D)                                                      \
-  FUNCTION(max_pool##D, nn::MaxPool##D##Options)                      \
-  FUNCTION(avg_pool##D, nn::AvgPool##D##Options)                      \
-  FUNCTION(lp_pool##D, nn::LPPool##D##Options)                        \
-  FUNCTION(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options)     \
-  FUNCTION(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options)     \
+  add_function(                 \
+      m, #name, nullptr,        \
+      +[](const Tensor& x, const Options& options) { return F::name(x, options); });
+#define POOLS(D)                                                  \
+  FUNCTION(max_pool##D, nn::MaxPool##D##Options)                  \
+  FUNCTION(avg_pool##D, nn::AvgPool##D##Options)                  \
+  FUNCTION(lp_pool##D, nn::LPPool##D##Options)                    \
+  FUNCTION(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options) \
+  FUNCTION(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options) \
   add_function(m, "max_pool" #D "_with_indices", nullptr, F::max_pool##D##_with_indices);
   POOLS(1d)
   POOLS(2d)

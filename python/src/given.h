@@ -69,8 +69,8 @@ inline constexpr auto param_name<gradus::Layout> = const_name("layout");
 template <>
 inline constexpr auto param_name<gradus::Generator> = const_name<gradus::Generator>();
 template <>
-inline constexpr auto param_name<py::Operand> =
-    const_name<py::Shown>() + const_name(" | bool | int | float | complex");
+inline constexpr auto param_name<py::Operand> = const_name<py::Shown>() +
+                                                const_name(" | bool | int | float | complex");
 template <>
 inline constexpr auto param_name<gradus::IntArrayRef> =
     const_name("int | collections.abc.Sequence[int]");
@@ -126,8 +126,8 @@ template <>
 inline constexpr auto result_name<gradus::Tensors> =
     const_name("tuple[") + const_name<py::Shown>() + const_name(", ...]");
 template <class... T>
-inline constexpr auto result_name<std::tuple<T...>> =
-    const_name("tuple[") + concat(result_name<T>...) + const_name("]");
+inline constexpr auto result_name<std::tuple<T...>> = const_name("tuple[") +
+                                                      concat(result_name<T>...) + const_name("]");
 
 template <class R>
 struct type_caster<py::Returned<R>> {
@@ -142,8 +142,8 @@ struct type_caster<py::Returned<R>> {
       } else if constexpr (std::is_same_v<R, gradus::Tensors>) {
         return py::results_object(value.data(), value.size(), nullptr).release().ptr();
       } else if constexpr (requires { std::tuple_size<R>::value; }) {
-        const auto list = std::apply(
-            [](const auto&... each) { return std::array{each...}; }, value);
+        const auto list =
+            std::apply([](const auto&... each) { return std::array{each...}; }, value);
         return py::results_object(list.data(), list.size(), result.type).release().ptr();
       } else {
         return py::to_python(value).release().ptr();

@@ -27,8 +27,8 @@ bool load_one(nb::handle from, indexing::TensorIndex& to) {
   } else if (PyBool_Check(object)) {
     to = object == Py_True;
   } else if (PySlice_Check(object)) {
-    to = indexing::Slice(slice_end(from, "start"), slice_end(from, "stop"),
-                         slice_end(from, "step"));
+    to =
+        indexing::Slice(slice_end(from, "start"), slice_end(from, "stop"), slice_end(from, "step"));
   } else if (is_tensor(object)) {
     const Tensor& tensor = tensor_of(object);
     const bool number = tensor.dim() == 0 && isIntegralType(tensor.scalar_type(), false);
@@ -48,10 +48,10 @@ bool load_one(nb::handle from, indexing::TensorIndex& to) {
 
 std::vector<indexing::TensorIndex> indices_of(nb::handle key) {
   std::vector<indexing::TensorIndex> out;
-  check<TypeError>(load(key, true, out), "a tensor is indexed by integers, slices, None, ..., ",
-                   "bools, lists and tensors, not by ",
-                   nb::cast<const char*>(nb::str(nb::handle(reinterpret_cast<PyObject*>(
-                       Py_TYPE(key.ptr()))))));
+  check<TypeError>(
+      load(key, true, out), "a tensor is indexed by integers, slices, None, ..., ",
+      "bools, lists and tensors, not by ",
+      nb::cast<const char*>(nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(key.ptr()))))));
   return out;
 }
 

@@ -5,18 +5,22 @@
 namespace gradus::python {
 
 #define LAYER(name, ...) add_module<nn::name##Impl>(m, #name, nullptr, "" __VA_ARGS__);
-#define DIMENSIONS(name, ...) LAYER(name##1d, __VA_ARGS__) LAYER(name##2d, __VA_ARGS__) LAYER(name##3d, __VA_ARGS__)
+#define DIMENSIONS(name, ...) \
+  LAYER(name##1d, __VA_ARGS__) LAYER(name##2d, __VA_ARGS__) LAYER(name##3d, __VA_ARGS__)
 
 // A stack of clones of a layer, whose options are no GRADUS_OPTIONS.
 template <class Impl, class LayerImpl>
 void add_stack(nb::module_& m, const char* name, const char* layer, std::string_view forward) {
-  nb::class_<Impl, nn::Module> c(m, name);
-  c.def("__init__", [](Impl* self, const std::shared_ptr<LayerImpl>& of, int64_t num_layers,
-                       const std::shared_ptr<nn::LayerNormImpl>& norm) {
-    OptionsOf<Impl> options({of}, num_layers);
-    if (norm) options.norm(nn::AnyModule(norm));
-    new (self) Impl(options);
-  }, nb::arg(layer), nb::arg("num_layers"), nb::arg("norm").none() = nb::none());
+  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(module_slots));
+  c.def(
+      "__init__",
+      [](Impl* self, const std::shared_ptr<LayerImpl>& of, int64_t num_layers,
+         const std::shared_ptr<nn::LayerNormImpl>& norm) {
+        OptionsOf<Impl> options({of}, num_layers);
+        if (norm) options.norm(nn::AnyModule(norm));
+        new (self) Impl(options);
+      },
+      nb::arg(layer), nb::arg("num_layers"), nb::arg("norm").none() = nb::none());
   bind_forward(c, forward);
 }
 
@@ -72,10 +76,14 @@ void bind_layers(nb::module_& m) {
   LAYER(RNNCell, "input, hx")
   LAYER(LSTMCell, "input, hx")
   LAYER(GRUCell, "input, hx")
-  LAYER(MultiheadAttention, "query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights")
+  LAYER(MultiheadAttention,
+        "query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights")
   LAYER(TransformerEncoderLayer, "src, src_mask, src_key_padding_mask")
-  LAYER(TransformerDecoderLayer, "tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask")
-  LAYER(Transformer, "src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask")
+  LAYER(TransformerDecoderLayer,
+        "tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask")
+  LAYER(Transformer,
+        "src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, "
+        "memory_key_padding_mask")
   LAYER(AdaptiveLogSoftmaxWithLoss, "input, target")
   LAYER(RReLU)
   LAYER(PReLU)

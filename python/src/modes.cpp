@@ -1,5 +1,8 @@
 // What holds for a thread or for the process: gradients, threads, the default dtype.
 #include <gradus/gradus.h>
+#include <gradus/tensor/base/precision.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include "bind.h"
 #include "params.h"
@@ -25,21 +28,42 @@ void bind_modes(nb::module_& m) {
     thread_modes.grad = before.grad;
     thread_modes.inference = before.inference;
   });
-  m.def("is_inference_mode_enabled", [] { return InferenceMode::is_enabled(); },
-        "Whether new tensors are inference tensors.");
-  m.def("get_default_dtype", [] { return to_python(get_default_dtype().toScalarType()); },
-        "The dtype of tensors of floating point numbers.");
-  m.def("set_default_dtype", [](const Given<ScalarType>& d) { set_default_dtype(d.value); },
-        nb::arg("d"), "Sets the dtype of tensors of floating point numbers.");
-  m.def("promote_types", [](const Given<ScalarType>& type1, const Given<ScalarType>& type2) {
-    return to_python(promoteTypes(type1.value, type2.value));
-  }, nb::arg("type1"), nb::arg("type2"), "The smallest dtype that holds both.");
-  m.def("can_cast", [](const Given<ScalarType>& from, const Given<ScalarType>& to) {
-    return canCast(from.value, to.value);
-  }, nb::arg("from_"), nb::arg("to"), "Whether results of a dtype may be written to another one: not floats to integers.");
-  m.def("get_num_threads", [] { return get_num_threads(); }, "The threads that one operation uses.");
-  m.def("set_num_threads", [](int n) { set_num_threads(n); }, nb::arg("n"),
-        "Sets the threads that one operation uses.");
+  m.def(
+      "is_inference_mode_enabled", [] { return InferenceMode::is_enabled(); },
+      "Whether new tensors are inference tensors.");
+  m.def(
+      "get_default_dtype", [] { return to_python(get_default_dtype().toScalarType()); },
+      "The dtype of tensors of floating point numbers.");
+  m.def(
+      "set_default_dtype", [](const Given<ScalarType>& d) { set_default_dtype(d.value); },
+      nb::arg("d"), "Sets the dtype of tensors of floating point numbers.");
+  m.def(
+      "promote_types",
+      [](const Given<ScalarType>& type1, const Given<ScalarType>& type2) {
+        return to_python(promoteTypes(type1.value, type2.value));
+      },
+      nb::arg("type1"), nb::arg("type2"), "The smallest dtype that holds both.");
+  m.def(
+      "can_cast",
+      [](const Given<ScalarType>& from, const Given<ScalarType>& to) {
+        return canCast(from.value, to.value);
+      },
+      nb::arg("from_"), nb::arg("to"),
+      "Whether results of a dtype may be written to another one: not floats to integers.");
+  m.def(
+      "get_num_threads", [] { return get_num_threads(); }, "The threads that one operation uses.");
+  m.def(
+      "set_num_threads", [](int n) { set_num_threads(n); }, nb::arg("n"),
+      "Sets the threads that one operation uses.");
+  m.def(
+      "get_float32_matmul_precision", [] { return get_float32_matmul_precision(); },
+      "How exact products of float32 are on a GPU: highest, high (TF32) or medium.");
+  m.def(
+      "set_float32_matmul_precision",
+      [](std::string_view precision) { set_float32_matmul_precision(precision); },
+      nb::arg("precision"), "Sets how exact products of float32 are on a GPU.");
+  m.def("_allow_tf32_convolutions", [](bool on) { detail::allow_tf32_convolutions(on); });
+  m.def("_allows_tf32_convolutions", [] { return detail::allows_tf32_convolutions(); });
 }
 
 }  // namespace gradus::python

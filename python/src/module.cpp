@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.h"
+#include "cycles.h"
+#include "direct.h"
 #include "errors.h"
 #include "rows.h"
 #include "types.h"
@@ -12,10 +14,9 @@ namespace nb = nanobind;
 
 NB_MODULE(_gradus, m) {
   using namespace gradus::python;
-  // Dtypes and their like live as long as the process: they are the defaults of functions.
-  nb::set_leak_warnings(false);
   m.attr("__version__") = GRADUS_VERSION;
   m.def("show_config", &gradus::show_config, "How the library was built, as text.");
+  prepare_cycles(m);
   bind_errors(m);
   bind_types(m);
   const nb::handle tensor = bind_tensor(m);
@@ -27,7 +28,9 @@ NB_MODULE(_gradus, m) {
   bind_products(scopes);
   bind_windows(scopes);
   bind_tensor_members(m, tensor);
+  bind_direct(scopes);
   bind_data(m, tensor);
+  bind_sampling(tensor);
   bind_exchange(m, tensor);
   bind_files(m);
   bind_modes(m);

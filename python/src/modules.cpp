@@ -5,7 +5,10 @@
 #include <nanobind/stl/vector.h>
 #include <nanobind/trampoline.h>
 
+#include <unordered_set>
+
 #include "bind.h"
+#include "hooks.h"
 
 namespace gradus::python {
 
@@ -55,7 +58,8 @@ std::vector<std::string> names_of(std::string_view list) {
   return out;
 }
 
-nb::args with_keywords(const nb::args& args, nb::dict keywords, const std::vector<std::string>& names) {
+nb::args with_keywords(const nb::args& args, nb::dict keywords,
+                       const std::vector<std::string>& names) {
   nb::list all;
   for (const nb::handle arg : args) all.append(arg);
   for (size_t at = 0; at < names.size(); ++at) {
@@ -108,74 +112,44 @@ struct PythonModule : nn::Module {
   }
 };
 
-// What a Module keeps to itself and to classes that derive from it.
-struct Registered : nn::Module {
-  static auto& parameters(nn::Module& module) { return module.*(&Registered::parameters_); }
-};
-
-PyObject* parameter_class = nullptr;  // gradus.nn.Parameter, which its module holds
-
-// A tensor of a module as Python shows it: a Parameter, unless it is shown already.
-nb::object parameter_object(const Tensor& tensor) {
-  return nb::steal(show(tensor, reinterpret_cast<PyTypeObject*>(parameter_class)));
-}
-
-bool is_parameter(nb::handle object) {
-  return parameter_class && PyObject_IsInstance(object.ptr(), parameter_class) == 1;
-}
-
-nb::list pairs(const OrderedDict<std::string, Tensor>& named, const std::string& prefix,
-               bool parameters) {
-  nb::list out;
-  for (const auto& item : named) {
-    const std::string name = prefix.empty() ? item.key() : prefix + "." + item.key();
-    out.append(nb::make_tuple(
-        name, parameters ? parameter_object(item.value()) : nb::cast(item.value())));
-  }
-  return out;
-}
 nb::object iterator(const nb::object& list) { return nb::steal(PyObject_GetIter(list.ptr())); }
 
-void register_parameter(nn::Module& module, const std::string& name, const Tensor& tensor) {
-  auto& parameters = Registered::parameters(module);
-  if (auto* known = parameters.find(name))
-    **known = tensor;
-  else
-    module.register_parameter(name, tensor, !tensor.defined() || tensor.requires_grad());
-}
-void register_child(nn::Module& module, const std::string& name,
-                    const std::shared_ptr<nn::Module>& child) {
-  if (module.named_children().contains(name))
-    module.replace_module(name, child);
-  else
-    module.register_module(name, child);
+// (name, object) of each, after a prefix.
+template <class T>
+nb::list pairs(const OrderedDict<std::string, T>& named, const std::string& prefix = "") {
+  nb::list out;
+  for (const auto& item : named)
+    out.append(nb::make_tuple(prefix.empty() ? item.key() : prefix + "." + item.key(),
+                              nb::cast(item.value())));
+  return out;
 }
 
-// The tensor of the module itself under that name; null where there is none.
-std::optional<nb::object> registered(nn::Module& module, const std::string& name) {
-  if (auto* parameter = Registered::parameters(module).find(name))
-    return parameter_object(**parameter);
-  const auto buffers = module.named_buffers(false);
-  if (const Tensor* buffer = buffers.find(name)) return nb::cast(*buffer);
-  if (const auto* child = module.named_children().find(name)) return nb::cast(*child);
-  return std::nullopt;
+// The module and all below it, each once, under its first name.
+OrderedDict<std::string, std::shared_ptr<nn::Module>> modules_once(
+    const std::shared_ptr<nn::Module>& module, const std::string& prefix = "") {
+  OrderedDict<std::string, std::shared_ptr<nn::Module>> out;
+  std::unordered_set<const nn::Module*> known;
+  for (const auto& item : module->named_modules(prefix))
+    if (known.insert(item.value().get()).second) out.insert(item.key(), item.value());
+  return out;
 }
 
 nb::object set_attribute(nb::handle self, nb::handle name, nb::handle value) {
   nn::Module& module = nb::cast<nn::Module&>(self);
+  const std::string text = nb::cast<std::string>(name);
   if (is_parameter(value)) {
-    register_parameter(module, nb::cast<std::string>(name), tensor_of(value.ptr()));
+    register_parameter(module, text, value);
   } else if (nb::isinstance<nn::Module>(value)) {
-    register_child(module, nb::cast<std::string>(name),
-                   nb::cast<std::shared_ptr<nn::Module>>(value));
-  } else if (is_tensor(value.ptr())) {
-    const std::string text = nb::cast<std::string>(name);
-    if (Registered::parameters(module).contains(text))
-      fail<TypeError>("Module: cannot assign a tensor as the parameter ", text,
-                      "; expected an nn.Parameter or None");
-    if (module.named_buffers(false).contains(text)) {
-      module.unregister_buffer(text);
-      module.register_buffer(text, tensor_of(value.ptr()));
+    // A module that leads back to this one is an attribute and no part.
+    if (!holds(nb::cast<const nn::Module&>(value), module)) register_child(module, text, value);
+  } else if (is_tensor(value.ptr()) || value.is_none()) {
+    if (has_parameter(module, text)) {
+      if (!value.is_none())
+        fail<TypeError>("Module: cannot assign a tensor as the parameter ", text,
+                        "; expected an nn.Parameter or None");
+      register_parameter(module, text, value);
+    } else if (has_buffer(module, text)) {
+      register_buffer(module, text, value);
       return nb::none();
     }
   }
@@ -186,8 +160,7 @@ nb::object set_attribute(nb::handle self, nb::handle name, nb::handle value) {
 OrderedDict<std::string, Tensor> tensors_of(nb::handle values) {
   OrderedDict<std::string, Tensor> out;
   for (const nb::handle item : nb::borrow<nb::iterable>(values.attr("items")()))
-    out.insert(nb::cast<std::string>(nb::object(item[0])),
-               nb::cast<Tensor>(nb::object(item[1])));
+    out.insert(nb::cast<std::string>(nb::object(item[0])), nb::cast<Tensor>(nb::object(item[1])));
   return out;
 }
 
@@ -224,10 +197,9 @@ nb::object move(nb::handle self, const nb::args& args, const nb::kwargs& kwargs)
 }  // namespace
 
 void bind_modules(nb::module_& m) {
-  m.def("_set_parameter_class", [](nb::handle cls) {
-    parameter_class = cls.ptr();
-  });
-  // Makes an object of a class derived from Tensor that shows the same memory, outside of the graph.
+  m.def("_set_parameter_class", [](nb::handle cls) { parameter_class = cls.ptr(); });
+  // Makes an object of a class derived from Tensor that shows the same memory, outside of the
+  // graph.
   m.def("_make_parameter", [](nb::handle cls, const Tensor& data, bool requires_grad) {
     const Tensor tensor = data.detach();
     if (requires_grad) tensor.requires_grad_(true);
@@ -236,17 +208,21 @@ void bind_modules(nb::module_& m) {
     return made;
   });
 
+  m.def("_exchange", &exchange, nb::arg("module"), nb::arg("name"), nb::arg("tensor"));
+
   nb::class_<nn::Module, PythonModule> c(
-      m, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      m, "Module", nb::type_slots(module_slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
       "A part of a network, with its parameters, buffers and submodules by name.");
-  c.def("__init__", [](nb::pointer_and_handle<nn::Module> self, const nb::args&, const nb::kwargs&) {
-    new (self.p) PythonModule(nb::cast<std::string>(self.h.type().attr("__name__")));
-  });
+  c.def("__init__",
+        [](nb::pointer_and_handle<nn::Module> self, const nb::args&, const nb::kwargs&) {
+          new (self.p) PythonModule(nb::cast<std::string>(self.h.type().attr("__name__")));
+        });
   c.def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none());
   c.def("__getattr__", [](nb::handle self, const std::string& name) -> nb::object {
     if (!nb::inst_ready(self))
       fail<Error>("Module: call super().__init__() before ", name, " is read");
-    if (std::optional<nb::object> found = registered(nb::cast<nn::Module&>(self), name)) return *found;
+    if (std::optional<nb::object> found = registered(nb::cast<nn::Module&>(self), name))
+      return *found;
     // Options of modules of C++; a bias that was left out is None.
     if (nb::hasattr(self.type(), "_options")) {
       const nb::dict options = nb::cast<nb::dict>(self.attr("_options")());
@@ -255,18 +231,17 @@ void bind_modules(nb::module_& m) {
         return name == "bias" && value.ptr() == Py_False ? nb::none() : value;
       }
     }
-    throw nb::attribute_error(
-        ("'" + nb::cast<std::string>(self.type().attr("__name__")) + "' object has no attribute '" +
-         name + "'")
-            .c_str());
+    throw nb::attribute_error(("'" + nb::cast<std::string>(self.type().attr("__name__")) +
+                               "' object has no attribute '" + name + "'")
+                                  .c_str());
   });
   c.def("__delattr__", [](nb::handle self, nb::handle name) {
     nn::Module& module = nb::cast<nn::Module&>(self);
     const std::string text = nb::cast<std::string>(name);
     bool found = true;
-    if (Registered::parameters(module).contains(text))
+    if (has_parameter(module, text))
       module.unregister_parameter(text);
-    else if (module.named_buffers(false).contains(text))
+    else if (has_buffer(module, text))
       module.unregister_buffer(text);
     else if (module.named_children().contains(text))
       module.unregister_module(text);
@@ -281,119 +256,153 @@ void bind_modules(nb::module_& m) {
     return self.attr("_call")(*args, **kwargs);
   });
 
-  c.def("parameters", [](nn::Module& self, bool recurse) {
-    nb::list out;
-    for (const Tensor& p : self.parameters(recurse)) out.append(parameter_object(p));
-    return iterator(out);
-  }, nb::arg("recurse") = true, "An iterator over the parameters.");
-  c.def("named_parameters", [](nn::Module& self, const std::string& prefix, bool recurse) {
-    return iterator(pairs(self.named_parameters(recurse), prefix, true));
-  }, nb::arg("prefix") = "", nb::arg("recurse") = true, "An iterator over (name, parameter).");
-  c.def("buffers", [](nn::Module& self, bool recurse) {
-    return iterator(nb::cast(self.buffers(recurse)));
-  }, nb::arg("recurse") = true, "An iterator over the buffers.");
-  c.def("named_buffers", [](nn::Module& self, const std::string& prefix, bool recurse) {
-    return iterator(pairs(self.named_buffers(recurse), prefix, false));
-  }, nb::arg("prefix") = "", nb::arg("recurse") = true, "An iterator over (name, buffer).");
-  c.def("children", [](nn::Module& self) { return iterator(nb::cast(self.children())); },
-        "An iterator over the submodules of this module itself.");
-  c.def("named_children", [](nn::Module& self) {
-    nb::list out;
-    for (const auto& item : self.named_children())
-      out.append(nb::make_tuple(item.key(), nb::cast(item.value())));
-    return iterator(out);
-  }, "An iterator over (name, submodule).");
-  c.def("modules", [](const std::shared_ptr<nn::Module>& self) {
-    return iterator(nb::cast(self->modules()));
-  }, "An iterator over this module and all below.");
-  c.def("named_modules", [](const std::shared_ptr<nn::Module>& self, const std::string& prefix) {
-    nb::list out;
-    for (const auto& item : self->named_modules(prefix))
-      out.append(nb::make_tuple(item.key(), nb::cast(item.value())));
-    return iterator(out);
-  }, nb::arg("prefix") = "", "An iterator over (name, module): this one and all below.");
-  c.def("state_dict", [](nn::Module& self) {
-    nb::dict out;
-    for (const auto& item : self.state_dict()) out[nb::cast(item.key())] = nb::cast(item.value());
-    return out;
-  }, "Parameters and buffers by name; they share the memory of the module.");
-  c.def("load_state_dict", [](nn::Module& self, nb::handle state_dict, bool strict) {
-    self.load_state_dict(tensors_of(state_dict), strict);
-  }, nb::arg("state_dict"), nb::arg("strict") = true,
-     "Copies the values to the parameters and buffers of the same names.");
-  c.def("register_parameter", [](nb::handle self, nb::handle name, const Tensor& param) {
-    register_parameter(nb::cast<nn::Module&>(self), nb::cast<std::string>(name), param);
-  }, nb::arg("name"), nb::arg("param").none(), "Adds a parameter.");
-  c.def("register_buffer", [](nn::Module& self, const std::string& name, const Tensor& tensor) {
-    self.register_buffer(name, tensor);
-  }, nb::arg("name"), nb::arg("tensor").none(), "Adds a buffer: a tensor that is no parameter.");
+  c.def(
+      "parameters",
+      [](nn::Module& self, bool recurse) {
+        nb::list out;
+        for (const nb::handle pair : named_parameters(self, "", recurse)) out.append(pair[1]);
+        return iterator(out);
+      },
+      nb::arg("recurse") = true, "An iterator over the parameters.");
+  c.def(
+      "named_parameters",
+      [](nn::Module& self, const std::string& prefix, bool recurse) {
+        return iterator(named_parameters(self, prefix, recurse));
+      },
+      nb::arg("prefix") = "", nb::arg("recurse") = true, "An iterator over (name, parameter).");
+  c.def(
+      "buffers",
+      [](nn::Module& self, bool recurse) { return iterator(nb::cast(self.buffers(recurse))); },
+      nb::arg("recurse") = true, "An iterator over the buffers.");
+  c.def(
+      "named_buffers",
+      [](nn::Module& self, const std::string& prefix, bool recurse) {
+        return iterator(pairs(self.named_buffers(recurse), prefix));
+      },
+      nb::arg("prefix") = "", nb::arg("recurse") = true, "An iterator over (name, buffer).");
+  c.def(
+      "children", [](nn::Module& self) { return iterator(nb::cast(self.children())); },
+      "An iterator over the submodules of this module itself.");
+  c.def(
+      "named_children", [](nn::Module& self) { return iterator(pairs(self.named_children())); },
+      "An iterator over (name, submodule).");
+  c.def(
+      "modules",
+      [](const std::shared_ptr<nn::Module>& self) {
+        return iterator(nb::cast(modules_once(self).values()));
+      },
+      "An iterator over this module and all below.");
+  c.def(
+      "named_modules",
+      [](const std::shared_ptr<nn::Module>& self, const std::string& prefix) {
+        return iterator(pairs(modules_once(self, prefix)));
+      },
+      nb::arg("prefix") = "", "An iterator over (name, module): this one and all below.");
+  c.def(
+      "state_dict",
+      [](nn::Module& self) {
+        nb::dict out;
+        for (const auto& item : self.state_dict())
+          out[nb::cast(item.key())] = nb::cast(item.value());
+        return out;
+      },
+      "Parameters and buffers by name; they share the memory of the module.");
+  c.def(
+      "load_state_dict",
+      [](nn::Module& self, nb::handle state_dict, bool strict) {
+        self.load_state_dict(tensors_of(state_dict), strict);
+      },
+      nb::arg("state_dict"), nb::arg("strict") = true,
+      "Copies the values to the parameters and buffers of the same names.");
+  c.def(
+      "register_parameter",
+      [](nn::Module& self, const std::string& name, nb::handle param) {
+        check<TypeError>(param.is_none() || is_parameter(param),
+                         "register_parameter: expected an nn.Parameter or None");
+        register_parameter(self, name, param);
+      },
+      nb::arg("name"), nb::arg("param").none(), "Adds a parameter.");
+  c.def(
+      "register_buffer",
+      [](nn::Module& self, const std::string& name, nb::handle tensor) {
+        check<TypeError>(tensor.is_none() || is_tensor(tensor.ptr()),
+                         "register_buffer: expected a tensor or None");
+        register_buffer(self, name, tensor);
+      },
+      nb::arg("name"), nb::arg("tensor").none(), "Adds a buffer: a tensor that is no parameter.");
   const auto add = [](nb::handle self, nb::handle name, nb::handle module) {
     set_attribute(self, name, module);
   };
   c.def("register_module", add, nb::arg("name"), nb::arg("module"), "Adds a submodule.");
   c.def("add_module", add, nb::arg("name"), nb::arg("module"), "Adds a submodule.");
   c.def_prop_ro("training", &nn::Module::is_training, "Whether the module is being trained.");
-  c.def("train", [](nb::handle self, bool mode) {
-    nn::Module& module = nb::cast<nn::Module&>(self);
-    // The C++ method of Module itself, which an override of Python calls, too.
-    if (dynamic_cast<PythonModule*>(&module))
-      module.nn::Module::train(mode);
-    else
-      module.train(mode);
-    return nb::borrow(self);
-  }, nb::arg("mode") = true, "Sets whether the module is being trained, and all below.");
-  c.def("eval", [](nb::handle self) { return self.attr("train")(false); },
-        "The module is not being trained from here on.");
+  c.def(
+      "train",
+      [](nb::handle self, bool mode) {
+        nn::Module& module = nb::cast<nn::Module&>(self);
+        // The C++ method of Module itself, which an override of Python calls, too.
+        if (dynamic_cast<PythonModule*>(&module))
+          module.nn::Module::train(mode);
+        else
+          module.train(mode);
+        return nb::borrow(self);
+      },
+      nb::arg("mode") = true, "Sets whether the module is being trained, and all below.");
+  c.def(
+      "eval", [](nb::handle self) { return self.attr("train")(false); },
+      "The module is not being trained from here on.");
   c.def("to", &move, "Moves or converts all parameters and buffers.");
-  c.def("cuda", [](nb::handle self, std::optional<int64_t> device) {
-    nb::cast<nn::Module&>(self).to(
-        Device(kCUDA, static_cast<DeviceIndex>(device.value_or(-1))));
-    return nb::borrow(self);
-  }, nb::arg("device") = nb::none(), "Moves the module to a GPU.");
-  c.def("cpu", [](nb::handle self) {
-    nb::cast<nn::Module&>(self).to(Device(kCPU));
-    return nb::borrow(self);
-  }, "Moves the module to the CPU.");
+  c.def(
+      "cuda",
+      [](nb::handle self, std::optional<int64_t> device) {
+        nb::cast<nn::Module&>(self).to(
+            Device(kCUDA, static_cast<DeviceIndex>(device.value_or(-1))));
+        return nb::borrow(self);
+      },
+      nb::arg("device") = nb::none(), "Moves the module to a GPU.");
+  c.def(
+      "cpu",
+      [](nb::handle self) {
+        nb::cast<nn::Module&>(self).to(Device(kCPU));
+        return nb::borrow(self);
+      },
+      "Moves the module to the CPU.");
 #define CONVERTED(name, dtype)                 \
-  c.def(name, [](nb::handle self) {            \
-    nb::cast<nn::Module&>(self).to(dtype);     \
-    return nb::borrow(self);                   \
-  }, "Converts floating point parameters and buffers to gradus." name ".");
+  c.def(                                       \
+      name,                                    \
+      [](nb::handle self) {                    \
+        nb::cast<nn::Module&>(self).to(dtype); \
+        return nb::borrow(self);               \
+      },                                       \
+      "Converts floating point parameters and buffers to gradus." name ".");
   CONVERTED("float", kFloat)
   CONVERTED("double", kDouble)
   CONVERTED("half", kHalf)
   CONVERTED("bfloat16", kBFloat16)
 #undef CONVERTED
-  c.def("zero_grad", [](nn::Module& self, bool set_to_none) { self.zero_grad(set_to_none); },
-        nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
-  c.def("requires_grad_", [](nb::handle self, bool requires_grad) {
-    for (const Tensor& p : nb::cast<nn::Module&>(self).parameters())
-      p.requires_grad_(requires_grad);
-    return nb::borrow(self);
-  }, nb::arg("requires_grad") = true, "Sets requires_grad of all parameters.");
+  c.def(
+      "zero_grad", [](nn::Module& self, bool set_to_none) { self.zero_grad(set_to_none); },
+      nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
+  c.def(
+      "requires_grad_",
+      [](nb::handle self, bool requires_grad) {
+        for (const Tensor& p : nb::cast<nn::Module&>(self).parameters())
+          p.requires_grad_(requires_grad);
+        return nb::borrow(self);
+      },
+      nb::arg("requires_grad") = true, "Sets requires_grad of all parameters.");
   // Hooks of modules of C++. Those of Python's modules are called by Module._call.
   c.def("_add_forward_pre_hook", [](nn::Module& self, nb::handle hook) {
-    return self.register_forward_pre_hook(
-        [held = hold(hook)](nn::Module& module, const Tensor& input) -> Tensor {
-          const Acquired python;
-          nb::object result = nb::handle(held.get())(
-              nb::cast(&module, nb::rv_policy::reference), nb::make_tuple(input));
-          if (PyTuple_Check(result.ptr()) && nb::len(result) == 1) result = nb::object(result[0]);
-          return nb::cast<Tensor>(result);
-        });
+    return self.register_forward_pre_hook(ForwardPreHook{hold_callback(hook)});
   });
   c.def("_add_forward_hook", [](nn::Module& self, nb::handle hook) {
-    return self.register_forward_hook([held = hold(hook)](nn::Module& module, const Tensor& input,
-                                                          const Tensor& output) -> Tensor {
-      const Acquired python;
-      return nb::cast<Tensor>(nb::handle(held.get())(
-          nb::cast(&module, nb::rv_policy::reference), nb::make_tuple(input), output));
-    });
+    return self.register_forward_hook(ForwardHook{hold_callback(hook)});
   });
   c.def("_remove_forward_pre_hook", &nn::Module::remove_forward_pre_hook);
   c.def("_remove_forward_hook", &nn::Module::remove_forward_hook);
-  c.def("clone", [](const nn::Module& self) { return self.clone(); },
-        "A deep copy of a module of C++.");
+  c.def(
+      "clone", [](const nn::Module& self) { return self.clone(); },
+      "A deep copy of a module of C++.");
   bind_layers(m);
   bind_activations(m);
   bind_losses(m);

@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "options.h"
+#include "registered.h"
 #include "rows.h"
 
 namespace gradus::python {
@@ -19,7 +20,8 @@ nb::object result_object(const T& result) {
     return nb::make_tuple(nb::cast(result.output), result.loss);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     return std::apply(
-        [](const auto&... each) { return nb::object(nb::make_tuple(result_object(each)...)); }, result);
+        [](const auto&... each) { return nb::object(nb::make_tuple(result_object(each)...)); },
+        result);
   } else {
     return to_python(result);
   }
@@ -69,7 +71,8 @@ struct Forward<R (M::*)(A...)> {
     std::string out = "(self";
     for (size_t i = 0; i < types.size(); ++i) {
       out += ", " + names.at(i) + ": " + types[i];
-      if (i >= required) out += types[i] == "bool" ? " = True" : tensors[i] ? " | None = None" : " = None";
+      if (i >= required)
+        out += types[i] == "bool" ? " = True" : tensors[i] ? " | None = None" : " = None";
     }
     return out + ") -> " + type_text<R>();
   }
@@ -78,12 +81,15 @@ struct Forward<R (M::*)(A...)> {
   static nb::object call(Impl& module, const nb::args& args) {
     nb::object out;
     const bool called = [&]<size_t... N>(std::index_sequence<N...>) {
-      return (... || (args.size() == N && with<Impl>(module, args, out, std::make_index_sequence<N>{})));
+      return (... ||
+              (args.size() == N && with<Impl>(module, args, out, std::make_index_sequence<N>{})));
     }
     (std::make_index_sequence<sizeof...(A) + 1>{});
     if (!called)
-      fail<TypeError>("forward: the arguments are of other types than the module takes, or of "
-                      "another number: ", args.size(), " are given");
+      fail<TypeError>(
+          "forward: the arguments are of other types than the module takes, or of "
+          "another number: ",
+          args.size(), " are given");
     return out;
   }
 
@@ -91,7 +97,9 @@ struct Forward<R (M::*)(A...)> {
   template <class Impl, size_t... I>
   static constexpr bool takes(std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
-    return requires(Impl& module, std::tuple_element_t<I, All>&... arg) { module.forward(arg...); };
+    return requires(Impl & module, std::tuple_element_t<I, All> & ... arg) {
+      module.forward(arg...);
+    };
   }
   // How many arguments a call needs.
   template <class Impl, size_t... N>
@@ -103,7 +111,7 @@ struct Forward<R (M::*)(A...)> {
   template <class Impl, size_t... I>
   static bool with(Impl& module, const nb::args& args, nb::object& out, std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
-    if constexpr (requires(std::tuple_element_t<I, All>&... arg) { module.forward(arg...); }) {
+    if constexpr (requires(std::tuple_element_t<I, All> & ... arg) { module.forward(arg...); }) {
       std::tuple<Argument<std::tuple_element_t<I, All>>...> given;
       if (!(... && std::get<I>(given).load(args[I], true))) return false;
       const R result = released<R>([&] {
@@ -120,7 +128,8 @@ struct Forward<R (M::*)(A...)> {
 // "query, key, value" as names; that of an argument alone is input.
 std::vector<std::string> names_of(std::string_view list);
 // Keywords of forward() by name, in the order of its parameters.
-nb::args with_keywords(const nb::args& args, nb::dict keywords, const std::vector<std::string>& names);
+nb::args with_keywords(const nb::args& args, nb::dict keywords,
+                       const std::vector<std::string>& names);
 // The arguments device= and dtype= of every module, taken out of the keywords.
 struct Placement {
   explicit Placement(nb::dict& keywords);
@@ -144,7 +153,37 @@ void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
     return Call::call(self, with_keywords(args, kwargs, names));
   };
   for (const char* name : {"__call__", "forward"})
-    c.def(name, call, nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
+    c.def(name, call,
+          nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
+}
+
+// The member of that name, of those that a module of C++ registers; null where there is none.
+template <class Impl>
+Tensor* member_named(Impl& module, std::string_view name) {
+#define MEMBER(member)                                                \
+  if constexpr (requires { static_cast<Tensor*>(&module.member); }) { \
+    if (name == #member) return &module.member;                       \
+  }
+  MEMBER(weight)
+  MEMBER(bias)
+  MEMBER(running_mean)
+  MEMBER(running_var)
+  MEMBER(num_batches_tracked)
+  MEMBER(weight_ih)
+  MEMBER(weight_hh)
+  MEMBER(bias_ih)
+  MEMBER(bias_hh)
+  MEMBER(in_proj_weight)
+  MEMBER(in_proj_bias)
+  MEMBER(q_proj_weight)
+  MEMBER(k_proj_weight)
+  MEMBER(v_proj_weight)
+  MEMBER(bias_k)
+  MEMBER(bias_v)
+  MEMBER(pos_weight)
+  MEMBER(_random_samples)
+#undef MEMBER
+  return nullptr;
 }
 
 // One row: Impl under its name. forward: the names of what forward() takes.
@@ -152,23 +191,28 @@ template <class Impl>
 void add_module(nb::module_& m, const char* name, const char* doc, std::string_view forward) {
   using Options = OptionsOf<Impl>;
   using Binding = OptionBinding<Options>;
-  nb::class_<Impl, nn::Module> c(m, name, doc);
+  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(module_slots), doc);
+  note_members(typeid(Impl), [](nn::Module& module, std::string_view member) {
+    return member_named(static_cast<Impl&>(module), member);
+  });
   const std::string own = signature_of(Binding::texts());
   const std::string signature =
       "def __init__(self" + own + (own.find(", *, ") == own.npos ? ", *, " : ", ") +
       "device: device | str | int | None = None" +
       (own.find(", dtype: ") == own.npos ? ", dtype: dtype | None = None) -> None" : ") -> None");
-  c.def("__init__",
-        [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
-          nb::dict keywords;
-          keywords.update(kwargs);
-          const Options options = Binding::read(name, args, 0, keywords);
-          const Placement placement(keywords);  // of what is left: some options are called dtype, too
-          check_all_taken(name, keywords);
-          new (self) Impl(options);
-          placement.apply(*self);
-        },
-        nb::sig(kept(signature)));
+  c.def(
+      "__init__",
+      [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
+        nb::dict keywords;
+        keywords.update(kwargs);
+        const Options options = Binding::read(name, args, 0, keywords);
+        // Of what is left: some options are called dtype, too.
+        const Placement placement(keywords);
+        check_all_taken(name, keywords);
+        new (self) Impl(options);
+        placement.apply(*self);
+      },
+      nb::sig(kept(signature)));
   // The options, as attributes and for repr().
   c.def("_options", [](Impl& self) {
     nb::dict out;
@@ -178,7 +222,7 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
     return out;
   });
   bind_forward(c, forward);
-  if constexpr (requires(Impl& impl) { impl.reset_parameters(); })
+  if constexpr (requires(Impl & impl) { impl.reset_parameters(); })
     c.def("reset_parameters", [](Impl& self) { self.reset_parameters(); });
 }
 

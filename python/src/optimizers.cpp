@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
+#include "cycles.h"
 #include "modules.h"
 
 namespace gradus::python {
@@ -39,8 +40,9 @@ std::string option_type(const Fields& fields, std::string_view name) {
   std::vector<std::string> parts;
   for (const Field& field : fields) {
     if (whole_name(field.name) != name) continue;
-    parts.push_back(std::visit([](auto* value) { return type_text<std::remove_pointer_t<decltype(value)>>(); },
-                               field.value));
+    parts.push_back(
+        std::visit([](auto* value) { return type_text<std::remove_pointer_t<decltype(value)>>(); },
+                   field.value));
     if (field.name == name) return parts[0];
   }
   return "tuple[" + joined(parts, ", ") + "]";
@@ -78,6 +80,26 @@ struct Group {
   Fields fields() const { return get().options().fields(); }
 };
 
+// --- What the garbage collector sees
+
+int traverse_group(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Group>(self)->optimizer.ptr());
+  return 0;
+}
+int traverse_optimizer(PyObject* self, visitproc visit, void* arg) {
+  Visit visited(self, visit, arg);
+  if (visited.sees_inside())
+    for (auto& group : nb::inst_ptr<optim::Optimizer>(self)->param_groups())
+      for (const Tensor& parameter : group.params()) visited.tensor(parameter);
+  return visited.result();
+}
+PyType_Slot group_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_group)},
+                             {0, nullptr}};
+PyType_Slot optimizer_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_optimizer)},
+                                 {Py_tp_clear, reinterpret_cast<void*>(clear_attributes)},
+                                 {0, nullptr}};
+
 // Parameters and groups as Python gives them: tensors, (name, tensor), or dictionaries of options.
 template <class Options>
 std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle params,
@@ -88,7 +110,7 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
     nb::object one = nb::borrow(item);
     if (PyTuple_Check(item.ptr()) && nb::len(item) == 2) one = nb::object(item[1]);
     check<TypeError>(is_tensor(one.ptr()), name, ": a parameter is no tensor");
-    return tensor_of(one.ptr());
+    return kept_by_object(one);
   };
   check<TypeError>(!is_tensor(params.ptr()), name,
                    ": expected an iterable of tensors or of groups, not one tensor");
@@ -103,7 +125,7 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
       if (nb::cast<std::string>(key) != "params") {
         set_option(name, options->fields(), key, value);
       } else if (is_tensor(value.ptr())) {
-        own.push_back(tensor_of(value.ptr()));
+        own.push_back(kept_by_object(value));
       } else {
         for (const nb::handle each : nb::borrow<nb::iterable>(value)) own.push_back(tensor(each));
       }
@@ -128,10 +150,11 @@ Options blank() {
 
 template <class O, class Options>
 void add_optimizer(nb::module_& m, const char* name) {
-  nb::class_<O, optim::Optimizer> c(m, name);
+  nb::class_<O, optim::Optimizer> c(m, name, nb::type_slots(optimizer_slots));
   Options defaults = blank<Options>();
   std::string signature =
-      "def __init__(self, params: collections.abc.Iterable[Tensor | tuple[str, Tensor] | dict[str, typing.Any]]";
+      "def __init__(self, params: collections.abc.Iterable[Tensor | tuple[str, Tensor] | dict[str, "
+      "typing.Any]]";
   std::vector<std::string> names;
   for (const Field& field : defaults.fields()) {
     const std::string whole(whole_name(field.name));
@@ -141,44 +164,67 @@ void add_optimizer(nb::module_& m, const char* name) {
     if (names.size() > 1 || std::is_default_constructible_v<Options>)
       signature += " = " + nb::cast<std::string>(nb::repr(option_value(defaults.fields(), whole)));
   }
-  c.def("__init__",
-        [name, names](O* self, const nb::args& args, const nb::kwargs& kwargs) {
-          check<TypeError>(args.size() > 0, name, ": expected parameters");
-          check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
-          Options options = blank<Options>();
-          bool has_lr = std::is_default_constructible_v<Options>;
-          const auto set = [&](nb::handle key, nb::handle value) {
-            set_option(name, options.fields(), key, value);
-            has_lr |= nb::cast<std::string>(key) == "lr";
-          };
-          for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
-          for (const auto& [key, value] : kwargs) set(key, value);
-          if (!has_lr) fail_argument(name, "lr", "is missing");
-          new (self) O(groups_of(name, args[0], options), options);
-        },
-        nb::sig(kept(signature + ") -> None")));
-  c.def("add_param_group", [name](O& self, nb::handle group) {
-    const auto& defaults = static_cast<const Options&>(self.defaults());
-    for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults))
-      self.add_param_group(std::move(each));
-  }, nb::arg("param_group"), "Adds parameters with options of their own.");
+  c.def(
+      "__init__",
+      [name, names](O* self, const nb::args& args, const nb::kwargs& kwargs) {
+        check<TypeError>(args.size() > 0, name, ": expected parameters");
+        check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
+        Options options = blank<Options>();
+        bool has_lr = std::is_default_constructible_v<Options>;
+        const auto set = [&](nb::handle key, nb::handle value) {
+          set_option(name, options.fields(), key, value);
+          has_lr |= nb::cast<std::string>(key) == "lr";
+        };
+        for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
+        for (const auto& [key, value] : kwargs) set(key, value);
+        if (!has_lr) fail_argument(name, "lr", "is missing");
+        new (self) O(groups_of(name, args[0], options), options);
+      },
+      nb::sig(kept(signature + ") -> None")));
+  c.def_prop_ro(
+      "defaults",
+      [names](O& self) {
+        const auto fields =
+            const_cast<Options&>(static_cast<const Options&>(self.defaults())).fields();
+        nb::dict out;
+        for (const std::string& option : names)
+          out[nb::cast(option)] = option_value(fields, option);
+        return out;
+      },
+      "The options of groups that have none of their own.");
+  c.def(
+      "add_param_group",
+      [name](O& self, nb::handle group) {
+        const auto& defaults = static_cast<const Options&>(self.defaults());
+        for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults))
+          self.add_param_group(std::move(each));
+      },
+      nb::arg("param_group"), "Adds parameters with options of their own.");
 }
 
 }  // namespace
 
 void bind_optimizers(nb::module_& m) {
-  nb::class_<Group>(m, "ParamGroup", "A group of an optimizer's parameters, and its options.")
-      .def("__getitem__", [](const Group& self, const std::string& key) -> nb::object {
-        if (key == "params") return results_object(self.get().params().data(), self.get().params().size(), nullptr);
-        if (key == "initial_lr" && self.get().initial_lr()) return to_python(*self.get().initial_lr());
-        nb::object value = option_value(self.fields(), key);
-        if (!value.is_valid()) throw nb::key_error(key.c_str());
-        return value;
-      })
-      .def("__setitem__", [](const Group& self, nb::handle key, nb::handle value) {
-        set_option("ParamGroup", self.fields(), key, value);
-        self.get().options().validate();
-      }, nb::arg("key"), nb::arg("value").none())
+  nb::class_<Group>(m, "ParamGroup", nb::type_slots(group_slots),
+                    "A group of an optimizer's parameters, and its options.")
+      .def("__getitem__",
+           [](const Group& self, const std::string& key) -> nb::object {
+             if (key == "params")
+               return results_object(self.get().params().data(), self.get().params().size(),
+                                     nullptr);
+             if (key == "initial_lr" && self.get().initial_lr())
+               return to_python(*self.get().initial_lr());
+             nb::object value = option_value(self.fields(), key);
+             if (!value.is_valid()) throw nb::key_error(key.c_str());
+             return value;
+           })
+      .def(
+          "__setitem__",
+          [](const Group& self, nb::handle key, nb::handle value) {
+            set_option("ParamGroup", self.fields(), key, value);
+            self.get().options().validate();
+          },
+          nb::arg("key"), nb::arg("value").none())
       .def("keys", [](const Group& self) {
         nb::list out;
         out.append("params");
@@ -189,41 +235,56 @@ void bind_optimizers(nb::module_& m) {
         }
         return out;
       });
-  nb::class_<optim::Optimizer> c(m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
+  nb::class_<optim::Optimizer> c(m, "Optimizer", nb::type_slots(optimizer_slots),
+                                 nb::dynamic_attr(), nb::is_weak_referenceable(),
                                  "The base of all optimizers.");
-  c.def("step", [](optim::Optimizer& self, nb::handle closure) -> nb::object {
-    if (closure.is_none()) {
-      const Released other_threads_run;
-      self.step();
-      return nb::none();
-    }
-    const Tensor loss = released<Tensor>([&] {
-      return self.step([&]() -> Tensor {
-        const Acquired python;
-        return nb::cast<Tensor>(closure());
-      });
-    });
-    return nb::cast(loss);
-  }, nb::arg("closure") = nb::none(), "Updates the parameters by their gradients.");
-  c.def("zero_grad", [](optim::Optimizer& self, bool set_to_none) { self.zero_grad(set_to_none); },
-        nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
-  c.def_prop_ro("param_groups", [](nb::handle self) {
-    nb::list out;
-    const size_t count = nb::cast<optim::Optimizer&>(self).param_groups().size();
-    for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self), i}));
-    return out;
-  }, "The groups of parameters with their options.");
-  c.def("state_dict", [](const optim::Optimizer& self) {
-    nb::dict out;
-    for (const auto& item : self.state_dict()) out[nb::cast(item.key())] = nb::cast(item.value());
-    return out;
-  }, "All that the next step depends on, by name.");
-  c.def("load_state_dict", [](optim::Optimizer& self, const nb::dict& state_dict) {
-    OrderedDict<std::string, Tensor> values;
-    for (const auto& [key, value] : state_dict)
-      values.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
-    self.load_state_dict(values);
-  }, nb::arg("state_dict"), "Takes copies of the values.");
+  c.def(
+      "step",
+      [](optim::Optimizer& self, nb::handle closure) -> nb::object {
+        if (closure.is_none()) {
+          const Released other_threads_run;
+          self.step();
+          return nb::none();
+        }
+        const Tensor loss = released<Tensor>([&] {
+          return self.step([&]() -> Tensor {
+            const Acquired python;
+            return nb::cast<Tensor>(closure());
+          });
+        });
+        return nb::cast(loss);
+      },
+      nb::arg("closure") = nb::none(), "Updates the parameters by their gradients.");
+  c.def(
+      "zero_grad", [](optim::Optimizer& self, bool set_to_none) { self.zero_grad(set_to_none); },
+      nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
+  c.def_prop_ro(
+      "param_groups",
+      [](nb::handle self) {
+        nb::list out;
+        const size_t count = nb::cast<optim::Optimizer&>(self).param_groups().size();
+        for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self), i}));
+        return out;
+      },
+      "The groups of parameters with their options.");
+  c.def(
+      "state_dict",
+      [](const optim::Optimizer& self) {
+        nb::dict out;
+        for (const auto& item : self.state_dict())
+          out[nb::cast(item.key())] = nb::cast(item.value());
+        return out;
+      },
+      "All that the next step depends on, by name.");
+  c.def(
+      "load_state_dict",
+      [](optim::Optimizer& self, const nb::dict& state_dict) {
+        OrderedDict<std::string, Tensor> values;
+        for (const auto& [key, value] : state_dict)
+          values.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
+        self.load_state_dict(values);
+      },
+      nb::arg("state_dict"), "Takes copies of the values.");
 #define OPTIMIZER(name) add_optimizer<optim::name, optim::name##Options>(m, #name);
   OPTIMIZER(SGD)
   OPTIMIZER(Adam)

@@ -33,8 +33,8 @@ inline constexpr std::array texts_of<Interpolation> = {
     "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"};
 template <>
 inline constexpr std::array texts_of<Nonlinearity> = {
-    "linear",           "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "sigmoid",          "tanh",    "relu",   "leaky_relu",       "gelu"};
+    "linear",           "conv1d",  "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "sigmoid", "tanh",   "relu",   "leaky_relu",       "gelu"};
 // Other texts that PyTorch has for some.
 bool other_text(std::string_view text, PaddingMode& to);
 
@@ -43,7 +43,9 @@ concept Enumeration = std::is_enum_v<T> && !std::is_same_v<T, ScalarType>;
 template <class T>
 concept Expanding = is_expanding_array<T>;
 template <class T>
-concept Holder = requires { typename T::ContainedType; };
+concept Holder = requires {
+  typename T::ContainedType;
+};
 template <class>
 inline constexpr bool is_function = false;
 template <class R, class... A>
@@ -233,7 +235,8 @@ std::string type_text() {
   } else if constexpr (requires(T value) { value.amounts; }) {  // ConvPadding
     return "str | " + type_text<decltype(T::amounts)>();
   } else if constexpr (requires(T value) { value.output; }) {  // ASMoutput
-    return "tuple[" + type_text<decltype(T::output)>() + ", " + type_text<decltype(T::loss)>() + "]";
+    return "tuple[" + type_text<decltype(T::output)>() + ", " + type_text<decltype(T::loss)>() +
+           "]";
   } else if constexpr (requires { std::variant_size<T>::value; }) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return joined({type_text<std::variant_alternative_t<I, T>>()...}, " | ");
@@ -340,7 +343,8 @@ struct OptionBinding {
     each(options, [&](const auto& field) {
       using T = std::remove_cvref_t<decltype(field.value)>;
       const bool follows = following()[out.size()];
-      const std::string type = type_text<T>() + (std::is_same_v<T, Tensor> || follows ? " | None" : "");
+      const std::string type =
+          type_text<T>() + (std::is_same_v<T, Tensor> || follows ? " | None" : "");
       std::string value;
       if (follows)
         value = "None";
@@ -353,7 +357,8 @@ struct OptionBinding {
   }
 
   // Options from the positional arguments [first, end), and from keywords, which are taken out.
-  static Options read(const char* function, const nb::args& args, size_t first, nb::dict& keywords) {
+  static Options read(const char* function, const nb::args& args, size_t first,
+                      nb::dict& keywords) {
     Options options = blank_options<Options>();
     size_t at = first;
     const auto take = [&](size_t begin, size_t end) {

@@ -28,14 +28,47 @@ RowParams named(std::string_view args, std::vector<nb::object> defaults) {
   return out;
 }
 
+// The names of results that PyTorch has, where the docstring does not begin with them.
+static std::string_view names_of_results(std::string_view row) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"values, indices", "sort topk kthvalue median nanmedian mode max min cummax cummin"},
+      {"min, max", "aminmax"},
+      {"hist, bin_edges", "histogram"},
+      {"mantissa, exponent", "frexp"},
+      {"sign, logabsdet", "slogdet linalg_slogdet"},
+      {"Q, R", "qr linalg_qr"},
+      {"eigenvalues, eigenvectors", "linalg_eig linalg_eigh"},
+      {"U, S, V", "svd"},
+      {"U, S, Vh", "linalg_svd"},
+      {"P, L, U", "linalg_lu lu_unpack"},
+      {"LU, pivots", "linalg_lu_factor"},
+      {"LU, pivots, info", "linalg_lu_factor_ex"},
+      {"L, info", "linalg_cholesky_ex"},
+      {"inverse, info", "linalg_inv_ex"},
+      {"result, info", "linalg_solve_ex"},
+      {"solution, cloned_coefficient", "triangular_solve"},
+      {"solution, residuals, rank, singular_values", "linalg_lstsq"}};
+  for (const auto& [names, rows] : kNames)
+    for (std::string_view rest = rows; !rest.empty();) {
+      const size_t end = std::min(rest.find(' '), rest.size());
+      if (rest.substr(0, end) == row) return names;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  return {};
+}
+
 PyTypeObject* tuple_type(const char* row, std::string_view doc) {
-  const size_t end = doc.find(')');
-  if (doc.empty() || doc[0] != '(' || end == std::string_view::npos) return nullptr;
+  std::string_view names = names_of_results(row);
+  if (names.empty()) {
+    const size_t end = doc.find(')');
+    if (doc.empty() || doc[0] != '(' || end == std::string_view::npos) return nullptr;
+    names = doc.substr(1, end - 1);
+  }
   std::vector<PyStructSequence_Field> fields;
-  for (std::string_view rest = doc.substr(1, end - 1); !rest.empty();) {
+  for (std::string_view rest = names; !rest.empty();) {
     const size_t comma = std::min(rest.find(", "), rest.size());
     const std::string_view name = rest.substr(0, comma);
-    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyzLUQRV_") != name.npos)
+    if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyzLPQRSUV_") != name.npos)
       return nullptr;
     fields.push_back({kept(name), nullptr});
     rest.remove_prefix(std::min(comma + 2, rest.size()));
@@ -71,19 +104,21 @@ void bind_elementwise(const Scopes& scopes) {
     define<true, 0>(scopes.tensor, kept(std::string(name) + "_"), doc, in_place, two);
   };
 #define PREDICATE(name, doc, ...) \
-  unary(#name, doc, UnaryOp::name, +[](const Tensor& x) { return gradus::name(x); });
+  unary(                          \
+      #name, doc, UnaryOp::name, +[](const Tensor& x) { return gradus::name(x); });
 #define UNARY(name, doc, ...) \
   PREDICATE(name, doc)        \
-  unary_in_place(#name "_", doc, +[](const Tensor& x) -> Tensor { return x.name##_(); });
-#define GRADUS_PYTHON_BINARY(name, doc, left)                                        \
-  binary(#name, doc,                                                                 \
+  unary_in_place(             \
+      #name "_", doc, +[](const Tensor& x) -> Tensor { return x.name##_(); });
+#define GRADUS_PYTHON_BINARY(name, doc, left)                                                   \
+  binary(#name, doc,                                                                            \
          {BinaryOp::name, +[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
-          +[](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, left},     \
-         {+[](const Tensor& x, const Tensor& y) -> Tensor { return x.name##_(y); },  \
+          +[](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, left},          \
+         {+[](const Tensor& x, const Tensor& y) -> Tensor { return x.name##_(y); },             \
           +[](const Tensor& x, const Scalar& y) -> Tensor { return x.name##_(y); }});
-#define BINARY(name, doc, ...)     \
-  GRADUS_PYTHON_BINARY(name, doc,  \
-                       +[](const Scalar& x, const Tensor& y) { return gradus::name(x, y); })
+#define BINARY(name, doc, ...) \
+  GRADUS_PYTHON_BINARY(        \
+      name, doc, +[](const Scalar& x, const Tensor& y) { return gradus::name(x, y); })
 #define INTEGER(...) BINARY(__VA_ARGS__)
 #define COMPARISON(name, doc, ...) GRADUS_PYTHON_BINARY(name, doc, nullptr)
 #include "gradus/tensor/table/elementwise.def"

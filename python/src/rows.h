@@ -68,10 +68,20 @@ std::vector<nb::object> call_with_fewest(const F& f, std::index_sequence<N...>) 
   return out;
 }
 }  // namespace row_detail
+template <class T>
+inline constexpr bool may_be_none = std::is_same_v<T, OptionalIntArrayRef>;
+template <class T>
+inline constexpr bool may_be_none<std::optional<T>> = true;
+// None stands for what may be left out in PyTorch, and has no default in C++ since others follow.
 template <class... A, class F>
 std::vector<nb::object> defaults_of(const F& f) {
-  return row_detail::call_with_fewest<std::decay_t<A>...>(
+  std::vector<nb::object> out = row_detail::call_with_fewest<std::decay_t<A>...>(
       f, std::make_index_sequence<sizeof...(A) + 1>{});
+  out.resize(sizeof...(A));
+  size_t i = 0;
+  (...,
+   (may_be_none<std::decay_t<A>> && !out[i].is_valid() ? void(out[i] = nb::none()) : void(), ++i));
+  return out;
 }
 
 // --- What is bound: functions of C++ that run with the GIL released
@@ -151,7 +161,7 @@ struct CallOut {
     return detail::write_out(name, target, result);
   }
   R write(std::vector<Tensor>& out, const R& results) const {
-    return [&]<size_t... I>(std::index_sequence<I...>) -> R {
+    return [&]<size_t... I>(std::index_sequence<I...>)->R {
       check<ValueError>(out.size() == sizeof...(I), name, ": out has ", out.size(),
                         " tensors; expected ", sizeof...(I), ", one for each result");
       (detail::write_out(name, out[I], std::get<I>(results)), ...);
@@ -190,8 +200,8 @@ struct Options {
     return out;
   }
 };
-#define GRADUS_PYTHON_OPTIONS                                                              \
-  Given<std::optional<ScalarType>>&dtype, Given<std::optional<Layout>>&layout,             \
+#define GRADUS_PYTHON_OPTIONS                                                  \
+  Given<std::optional<ScalarType>>&dtype, Given<std::optional<Layout>>&layout, \
       Given<std::optional<Device>>&device, Given<bool>&requires_grad, Given<bool>&pin_memory
 
 // Factories: F is the type of the C++ function, whose parameters are Before, options, After.
@@ -270,7 +280,7 @@ void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const 
   constexpr bool out = form == Form::method_out || form == Form::free_out;
   RowParams params;
   if constexpr (method)
-    params = [&]<class S, class... Rest>(R(*)(S, Rest...)) {
+    params = [&]<class S, class... Rest>(R (*)(S, Rest...)) {
       RowParams rest = named(args, defaults_of<Rest...>(defaults));
       rest.insert(rest.begin(), RowParam{"input", {}});
       return rest;
@@ -280,8 +290,7 @@ void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const 
   PyTypeObject* type = tuple_type(name, doc);
   if constexpr (method) {
     define<true, 0>(scopes.tensor, name, doc, Call<R, A...>{function, type}, params);
-    if constexpr (begins_with_list<std::tuple<A...>>)
-      add_list(scopes, name, function, doc, params);
+    if constexpr (begins_with_list<std::tuple<A...>>) add_list(scopes, name, function, doc, params);
   }
   if constexpr (out) {
     params.push_back({"out", nb::none()});
@@ -292,8 +301,8 @@ void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const 
 }
 // The method whose numbers are arguments of their own, where all others may be left out.
 template <class R, class... A>
-void add_list(const Scopes& scopes, const char* name, R (*function)(const Tensor&, IntArrayRef, A...),
-              const char* doc, RowParams params) {
+void add_list(const Scopes& scopes, const char* name,
+              R (*function)(const Tensor&, IntArrayRef, A...), const char* doc, RowParams params) {
   for (size_t i = 2; i < params.size(); ++i)
     if (!params[i].value.is_valid()) return;
   params[1].value.reset();  // no numbers are no default
@@ -384,11 +393,9 @@ struct BinaryRow {
     throw nb::next_overload();
   }
   Tensor call_out(Tensor& out, const Operand& self, const Operand& other) const {
-    if (self.tensor && other.tensor)
-      return detail::zip_out(op, out, *self.tensor, *other.tensor);
+    if (self.tensor && other.tensor) return detail::zip_out(op, out, *self.tensor, *other.tensor);
     if (self.tensor) return detail::zip_out(op, out, *self.tensor, other.number);
-    if (other.tensor && number_left)
-      return detail::zip_out(op, out, self.number, *other.tensor);
+    if (other.tensor && number_left) return detail::zip_out(op, out, self.number, *other.tensor);
     throw nb::next_overload();
   }
 };
@@ -443,28 +450,28 @@ void bind_windows(const Scopes& scopes);
 // What each macro of functions.def becomes, where GRADUS_PYTHON_SCOPES is in reach.
 #define METHOD(...) GRADUS_PYTHON_ROW(method, __VA_ARGS__)
 #define FUNCTION(...) GRADUS_PYTHON_ROW(method_out, __VA_ARGS__)
-#define IN_PLACE(result, name, params, args, dtypes, grad, doc)                        \
-  GRADUS_PYTHON_ROW(method_out, result, name, params, args, dtypes, grad, doc)         \
-  add_in_place(                                                                        \
-      scopes, #name "_",                                                               \
+#define IN_PLACE(result, name, params, args, dtypes, grad, doc)                          \
+  GRADUS_PYTHON_ROW(method_out, result, name, params, args, dtypes, grad, doc)           \
+  add_in_place(                                                                          \
+      scopes, #name "_",                                                                 \
       +[](const Tensor& self GRADUS_AND params) -> Tensor { return self.name##_ args; }, \
       [] params { return Defaults::of args; }, #args, doc);
 #define UPDATE(...) IN_PLACE(__VA_ARGS__)
 #define PAIR(...) GRADUS_PYTHON_ROW(method_out, __VA_ARGS__)
 #define FREE(...) GRADUS_PYTHON_FREE(free, __VA_ARGS__)
 #define FREE_OUT(...) GRADUS_PYTHON_FREE(free_out, __VA_ARGS__)
-#define FACTORY(name, params, args, dtypes, doc)                                 \
-  add_factory(                                                                   \
-      scopes, #name, +[] params -> Tensor { return gradus::name args; },         \
+#define FACTORY(name, params, args, dtypes, doc)                         \
+  add_factory(                                                           \
+      scopes, #name, +[] params -> Tensor { return gradus::name args; }, \
       [] params { return Defaults::of args; }, #args, doc);
-#define GRADUS_PYTHON_ROW(form, result, name, params, args, dtypes, grad, doc)             \
-  add_row<Form::form>(                                                                     \
-      scopes, #name,                                                                       \
-      +[](const Tensor& self GRADUS_AND params) -> result {                                \
-        return gradus::name(self GRADUS_AND args);                                         \
-      },                                                                                   \
+#define GRADUS_PYTHON_ROW(form, result, name, params, args, dtypes, grad, doc) \
+  add_row<Form::form>(                                                         \
+      scopes, #name,                                                           \
+      +[](const Tensor& self GRADUS_AND params) -> result {                    \
+        return gradus::name(self GRADUS_AND args);                             \
+      },                                                                       \
       [] params { return Defaults::of args; }, #args, doc);
-#define GRADUS_PYTHON_FREE(form, result, name, params, args, dtypes, grad, doc)           \
-  add_row<Form::form>(                                                                    \
-      scopes, #name, +[] params -> result { return gradus::name args; },                  \
+#define GRADUS_PYTHON_FREE(form, result, name, params, args, dtypes, grad, doc) \
+  add_row<Form::form>(                                                          \
+      scopes, #name, +[] params -> result { return gradus::name args; },        \
       [] params { return Defaults::of args; }, #args, doc);

@@ -4,10 +4,10 @@
 namespace gradus::python {
 
 void bind_products(const Scopes& scopes) {
-#include "gradus/tensor/table/functions/product.def"
+#include "gradus/tensor/table/functions/activation.def"
 #include "gradus/tensor/table/functions/linalg.def"
 #include "gradus/tensor/table/functions/pointwise.def"
-#include "gradus/tensor/table/functions/activation.def"
+#include "gradus/tensor/table/functions/product.def"
 }
 
 }  // namespace gradus::python

@@ -4,8 +4,8 @@
 namespace gradus::python {
 
 void bind_windows(const Scopes& scopes) {
-#include "gradus/tensor/table/functions/window.def"
 #include "gradus/tensor/table/functions/spectral.def"
+#include "gradus/tensor/table/functions/window.def"
 }
 
 }  // namespace gradus::python

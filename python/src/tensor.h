@@ -18,7 +18,9 @@ struct Shown {
   Shown(Tensor shown, PyObject* object);
   Shown(const Shown&) = delete;
   Shown& operator=(const Shown&) = delete;
-  ~Shown();
+  ~Shown() { reset(); }
+  // Shows no tensor from here on.
+  void reset();
 };
 
 // The Python class gradus.Tensor; set when the module is initialised.
@@ -27,15 +29,27 @@ extern PyTypeObject* tensor_class;
 inline bool is_tensor(PyObject* object) {
   return Py_TYPE(object) == tensor_class || PyType_IsSubtype(Py_TYPE(object), tensor_class);
 }
-// REQUIRES: is_tensor(object).
-inline const Tensor& tensor_of(PyObject* object) {
-  return nb::inst_ptr<Shown>(object)->tensor;
+// Where an object holds its Shown; set when the module is initialised.
+inline ptrdiff_t shown_offset = 0;
+inline Shown& shown_of(PyObject* object) {
+  return *reinterpret_cast<Shown*>(reinterpret_cast<char*>(object) + shown_offset);
 }
+// REQUIRES: is_tensor(object).
+inline const Tensor& tensor_of(PyObject* object) { return shown_of(object).tensor; }
 // A new reference: None for an undefined tensor. One that is not shown yet becomes an object of
 // `type`, or of Tensor.
 PyObject* show(const Tensor& tensor, PyTypeObject* type = nullptr);
 // Makes `object`, of a class derived from Tensor, the one that shows the tensor.
 void show_as(const Tensor& tensor, nb::handle object);
+
+// A handle that owns the Python object, and so the tensor that it shows. Modules and optimizers of
+// Python keep such handles: the tensor has one owner then, which the garbage collector sees, and
+// attributes of the object last as long as the module.
+Tensor kept_by_object(nb::handle object);
+// The object that a handle owns; null for another handle.
+PyObject* object_kept_by(const Tensor& tensor);
+// What all copies of a handle that owns an object share. REQUIRES: object_kept_by(tensor).
+const void* owner_of(const Tensor& tensor);
 
 }  // namespace gradus::python
 

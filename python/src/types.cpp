@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "params.h"
+#include "given.h"
 
 namespace gradus::python {
 namespace {
@@ -52,10 +52,22 @@ void bind_types(nb::module_& m) {
 #define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
-  for (const auto& [second, first] :
-       {std::pair{"half", kHalf}, {"float", kFloat}, {"double", kDouble}, {"short", kShort},
-        {"int", kInt}, {"long", kLong}, {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble}})
+  for (const auto& [second, first] : {std::pair{"half", kHalf},
+                                      {"float", kFloat},
+                                      {"double", kDouble},
+                                      {"short", kShort},
+                                      {"int", kInt},
+                                      {"long", kLong},
+                                      {"cfloat", kComplexFloat},
+                                      {"cdouble", kComplexDouble}})
     m.attr(second) = nb::borrow(dtype_object(first));
+
+  m.def(
+      "promote_types",
+      [](const Given<ScalarType>& a, const Given<ScalarType>& b) {
+        return to_python(promoteTypes(a.value, b.value));
+      },
+      nb::arg("type1"), nb::arg("type2"), "The smallest dtype that holds both.");
 
   named_class<MemoryFormat>(m, "memory_format", "How a tensor's elements lie in memory.");
   add(m, format_objects, MemoryFormat::Contiguous, "contiguous_format");
@@ -66,29 +78,36 @@ void bind_types(nb::module_& m) {
   add(m, layout_objects, Layout::Strided, "strided");
 
   nb::class_<Device>(m, "device", "Where a tensor's memory is: cpu, cuda:0, meta.")
-      .def("__init__",
-           [](Device* self, std::string_view type, std::optional<int64_t> index) {
-             Device device(type);
-             if (index) device = Device(device.type(), static_cast<DeviceIndex>(*index));
-             new (self) Device(device);
-           },
-           nb::arg("type"), nb::arg("index") = nb::none())
+      .def(
+          "__init__",
+          [](Device* self, std::string_view type, std::optional<int64_t> index) {
+            Device device(type);
+            if (index) device = Device(device.type(), static_cast<DeviceIndex>(*index));
+            new (self) Device(device);
+          },
+          nb::arg("type"), nb::arg("index") = nb::none())
       .def("__init__", [](Device* self, const Device& other) { new (self) Device(other); })
-      .def("__init__", [](Device* self, int64_t index) {
-        new (self) Device(kCUDA, static_cast<DeviceIndex>(index));
-      })
+      .def("__init__",
+           [](Device* self, int64_t index) {
+             new (self) Device(kCUDA, static_cast<DeviceIndex>(index));
+           })
       .def_prop_ro("type", [](const Device& d) { return Device(d.type()).str(); })
-      .def_prop_ro("index", [](const Device& d) {
-        return d.has_index() ? std::optional<int64_t>(d.index()) : std::nullopt;
-      })
-      .def("__eq__", [](const Device& a, nb::handle b) {
-        return nb::isinstance<Device>(b) && a == *nb::inst_ptr<Device>(b);
-      }, nb::arg("other").none())
+      .def_prop_ro("index",
+                   [](const Device& d) {
+                     return d.has_index() ? std::optional<int64_t>(d.index()) : std::nullopt;
+                   })
+      .def(
+          "__eq__",
+          [](const Device& a, nb::handle b) {
+            return nb::isinstance<Device>(b) && a == *nb::inst_ptr<Device>(b);
+          },
+          nb::arg("other").none())
       .def("__hash__", [](const Device& d) { return static_cast<int64_t>(std::hash<Device>()(d)); })
       .def("__str__", &Device::str)
-      .def("__reduce__", [](const Device& d) {
-        return nb::make_tuple(nb::type<Device>(), nb::make_tuple(d.str()));
-      })
+      .def("__reduce__",
+           [](const Device& d) {
+             return nb::make_tuple(nb::type<Device>(), nb::make_tuple(d.str()));
+           })
       .def("__repr__", [](const Device& d) {
         const std::string type = Device(d.type()).str();
         return "device(type='" + type + "'" +
@@ -96,34 +115,37 @@ void bind_types(nb::module_& m) {
       });
 
   nb::class_<Generator>(m, "Generator", "A stream of random numbers on a device.")
-      .def("__init__",
-           [](Generator* self, nb::handle device) {
-             Device where = kCPU;
-             if (!device.is_none() && !load(device, true, where))
-               throw nb::type_error("Generator: device is no device");
-             new (self) Generator(
-                 std::make_shared<GeneratorImpl>(where.is_cuda() && !where.has_index()
-                                                     ? Device(kCUDA, 0)
-                                                     : where));
-           },
-           nb::arg("device") = "cpu")
+      .def(
+          "__init__",
+          [](Generator* self, nb::handle device) {
+            Device where = kCPU;
+            if (!device.is_none() && !load(device, true, where))
+              throw nb::type_error("Generator: device is no device");
+            new (self) Generator(std::make_shared<GeneratorImpl>(
+                where.is_cuda() && !where.has_index() ? Device(kCUDA, 0) : where));
+          },
+          nb::arg("device") = "cpu")
       .def_prop_ro("device", &Generator::device)
-      .def("manual_seed",
-           [](nb::handle self, int64_t seed) {
-             nb::inst_ptr<Generator>(self)->set_current_seed(static_cast<uint64_t>(seed));
-             return nb::borrow(self);
-           },
-           nb::arg("seed"), "Sets the seed, and returns the generator.")
+      .def(
+          "manual_seed",
+          [](nb::handle self, int64_t seed) {
+            nb::inst_ptr<Generator>(self)->set_current_seed(static_cast<uint64_t>(seed));
+            return nb::borrow(self);
+          },
+          nb::arg("seed"), "Sets the seed, and returns the generator.")
       .def("initial_seed", &Generator::current_seed)
       .def("seed", &Generator::seed)
       .def("get_state", &Generator::get_state)
       .def("set_state", &Generator::set_state, nb::arg("new_state"))
       .def("clone_state", &Generator::clone)
       .def("split", &Generator::split, nb::arg("num") = 2);
-  m.def("manual_seed", [](int64_t seed) {
-    manual_seed(static_cast<uint64_t>(seed));
-    return default_generator(kCPU);
-  }, nb::arg("seed"), "Seeds the generator of every device, and returns that of the CPU.");
+  m.def(
+      "manual_seed",
+      [](int64_t seed) {
+        manual_seed(static_cast<uint64_t>(seed));
+        return default_generator(kCPU);
+      },
+      nb::arg("seed"), "Seeds the generator of every device, and returns that of the CPU.");
 }
 
 }  // namespace gradus::python

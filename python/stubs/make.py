@@ -147,9 +147,33 @@ def said_of(name):
     return ast.parse(path.read_text()).body if path.exists() else []
 
 
+def in_order(line):
+    """A line "def name(p: float = 0, dtype: dtype)" as Python takes it: what follows a default has one, too."""
+    try:
+        ast.parse(line.strip() + " ..." * line.endswith(":"))
+        return line
+    except SyntaxError:
+        depth, parts, start = 0, [""], line.index("(") + 1
+        for end, letter in enumerate(line[start:], start):
+            if letter == ")" and depth == 0:
+                break
+            depth += (letter in "([{") - (letter in ")]}")
+            if letter == "," and depth == 0:
+                parts.append("")
+            else:
+                parts[-1] += letter
+        first = next(i for i, part in enumerate(parts) if " = " in part)
+        parts[first:] = [part if " = " in part or "*" in part else part + " = ..." for part in parts[first:]]
+        return line[:start] + ",".join(parts) + line[end:]
+
+
 def extension_stub(path, classes):
     """Brings a stub of nanobind into its final form."""
-    tree = ast.parse(path.read_text())
+    # Imports come from HEADER; nanobind takes functions of Python in a class for imported ones.
+    text = re.sub(r"^(from|import) [^(\n]*(\([^)]*\))?\n", "", path.read_text(), flags=re.M)
+    # A property whose getter is Python's has lost its definition the same way; the file beside this one has it.
+    text = re.sub(r"^ *@property\n(?! *def )", "", text, flags=re.M).split("\n")
+    tree = ast.parse("\n".join(in_order(line) if line.lstrip().startswith("def ") else line for line in text))
     name = path.parent.name if path.stem == "__init__" else path.stem
     doc = [node for node in tree.body[:1] if isinstance(node, ast.Expr)]
     body = [node for node in tree.body[len(doc):] if not isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -206,7 +230,7 @@ def definition(name, value, known, rows, classes):
             row = NumpyNames().visit(copy.deepcopy(row))
             row.name = name
             yield ast.unparse(row)
-    elif inspect.ismethod(value):
+    elif inspect.ismethod(value) or inspect.isfunction(value):
         # A default that is no literal is "...", as stubs have it.
         signature = re.sub(r"<class '\w+'>|gradus\.\w+", "...", str(inspect.signature(value)))
         tree = ast.parse(f"def {name}{signature}:\n    {value.__doc__!r}")
@@ -223,15 +247,20 @@ def python_stub(source, module, known, rows, classes):
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module != "__future__":
             for alias in node.names:
-                imported[alias.asname or alias.name] = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+                alias.asname = alias.asname or alias.name  # "as" makes it a name of this module
+                imported[alias.asname] = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
     lines += [text for name, text in imported.items() if name == "_gradus"]
     own = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != "_"]
     names = {node.name for node in own}
     for name, value in sorted(vars(module).items()):
         if name not in names and not name.startswith("_"):
-            made = list(definition(name, value, known, rows, classes))
+            ours = inspect.isfunction(value) and name in imported
+            made = [] if ours else list(definition(name, value, known, rows, classes))
             lines += made or filter(None, [imported.get(name)])
     for node in own:
+        if isinstance(node, ast.ClassDef):  # as it is, for the attributes that its methods set
+            lines.append(ast.unparse(node))
+            continue
         node.body = node.body[:1] if ast.get_docstring(node) else [ast.Expr(ast.Constant(...))]
         lines.append(ast.unparse(node))
     if hasattr(module, "__all__"):

@@ -13,7 +13,25 @@ CASES = [
     (gradus.TypeError, TypeError, lambda: gradus.ones(2, dtype=gradus.int64).requires_grad_(), "floating"),
     (gradus.LinAlgError, RuntimeError, lambda: gradus.linalg.inv(gradus.zeros(2, 2)), "singular"),
     (gradus.Error, RuntimeError, lambda: gradus.ones(2).backward(), "grad"),
+    (gradus.OutOfMemoryError, RuntimeError, lambda: gradus.empty(1 << 50),
+     "^allocate: the system has no 4503599627370496 bytes for a tensor on cpu"),
+    (gradus.NotImplementedError, NotImplementedError,
+     lambda: setattr(gradus.nn.MultiheadAttention(4, 2), "out_proj", gradus.nn.Linear(4, 4)),
+     "^MultiheadAttention: its part out_proj cannot be replaced"),
+    (gradus.CompileError, RuntimeError, lambda: gradus.cuda.RawKernel("void (", "f").compile(), "error"),
+    (gradus.DistributedError, RuntimeError, lambda: gradus.distributed.spawn_threads(2, one_rank_ends, timeout=0.2), "rank"),
 ]
+
+
+def one_rank_ends(rank):
+    if rank:
+        gradus.distributed.barrier()
+
+
+def test_every_class_of_error_is_raised():
+    classes = {value for name, value in vars(gradus._gradus).items()
+               if isinstance(value, type) and issubclass(value, gradus.Error)}
+    assert {own for own, *_ in CASES} == classes
 
 
 @pytest.mark.parametrize("own, builtin, call, text", CASES)

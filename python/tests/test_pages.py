@@ -50,7 +50,7 @@ def modules():
 def test_examples_of_docstrings(name):
     module = importlib.import_module(name)
     assert module.__doc__
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+    assert doctest.testmod(module, extraglobs={"gradus": gradus}, optionflags=doctest.ELLIPSIS).failed == 0
 
 
 def test_page_of_the_api_is_up_to_date():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import itertools
 from collections.abc import Callable
 from typing import Any
 
-from .. import _gradus
+from .. import _gradus, autograd
+from .._gradus import _nn
 from .._gradus._nn import Module
 
 _call_python = Module.__call__
@@ -92,7 +94,7 @@ def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
 
 def extra_repr(self: Module) -> str:
     """The options, as the text of the module shows them."""
-    if _is_python(self) or not hasattr(type(self), "_options"):
+    if _class_of_cpp(type(self)) is None:
         return ""
     return ", ".join(f"{name}={value!r}" for name, value in self._options().items())
 
@@ -118,8 +120,145 @@ def apply(self: Module, fn: Callable[[Module], Any]) -> Module:
 def get_submodule(self: Module, target: str) -> Module:
     """The module below of that name: "layers.0"."""
     for name in target.split(".") if target else ():
-        self = dict(self.named_children())[name]
+        parts = self._modules
+        if name not in parts:
+            raise AttributeError(f"{type(self).__name__} has no attribute `{name}`")
+        self = parts[name]
     return self
+
+
+def _tensor_at(kind: str) -> Callable[..., Any]:
+    def get(self: Module, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        found = dict(getattr(self.get_submodule(path), f"named_{kind}s")(recurse=False))
+        if name not in found:
+            raise AttributeError(f"`{target}` is not a {kind} of {type(self).__name__}")
+        return found[name]
+
+    get.__name__ = get.__qualname__ = f"get_{kind}"
+    get.__doc__ = f'The {kind} below of that name: "layers.0.weight".'
+    return get
+
+
+get_parameter, get_buffer = _tensor_at("parameter"), _tensor_at("buffer")
+
+_register_buffer = Module.register_buffer
+
+
+def register_buffer(self: Module, name: str, tensor: Any, persistent: bool = True) -> None:
+    """Adds a buffer: a tensor that is no parameter. persistent: state_dict() has it."""
+    _register_buffer(self, name, tensor)
+    left_out = self.__dict__.setdefault("_left_out", set()) if not persistent else \
+        self.__dict__.get("_left_out", set())
+    (left_out.discard if persistent else left_out.add)(name)
+
+
+def _left_out(self: Module) -> set[str]:
+    """The names of all buffers that state_dict() leaves out."""
+    return {f"{path}.{name}" if path else name for path, module in self.named_modules()
+            for name in module.__dict__.get("_left_out", ())}
+
+
+_state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
+
+
+def state_dict(self: Module, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+    """Parameters and buffers by name; they share the memory of the module.
+
+    prefix: what each name begins with. keep_vars: the parameters themselves, with their graph.
+    """
+    left_out = _left_out(self)
+    out = {name: tensor for name, tensor in _state_dict(self).items() if name not in left_out}
+    if keep_vars:
+        out.update((name, p) for name, p in self.named_parameters() if name in out)
+    return {prefix + name: tensor for name, tensor in out.items()} if prefix else out
+
+
+_IncompatibleKeys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+def load_state_dict(self: Module, state_dict: Any, strict: bool = True) -> Any:
+    """Copies the values to the parameters and buffers of the same names.
+
+    Returns the names that are missing, and those that are unknown; strict: they are an error.
+    """
+    own = self.state_dict()
+    missing = [name for name in own if name not in state_dict]
+    unknown = [name for name in state_dict if name not in own]
+    _load_state_dict(self, state_dict, strict and bool(missing or unknown))
+    return _IncompatibleKeys(missing, unknown)
+
+
+class _Mark(autograd.Function):
+    """The same tensors; their gradients are shown to a function, which may replace them."""
+
+    @staticmethod
+    def forward(ctx: Any, seen: Any, *tensors: Any) -> Any:
+        ctx.seen = seen
+        out = tuple(x.view_as(x) for x in tensors)
+        return out[0] if len(out) == 1 else out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return (None, *ctx.seen(grads))
+
+
+def _marked(values: Any, seen: Any) -> Any:
+    """The values, of which those with a gradient are marked; None where there is none."""
+    places = [i for i, x in enumerate(values) if isinstance(x, _gradus.Tensor) and x.requires_grad]
+    if not places:
+        return None
+
+    def with_places(grads: Any) -> Any:
+        all_grads: list[Any] = [None] * len(values)
+        for place, grad in zip(places, grads):
+            all_grads[place] = grad
+        result = seen(tuple(all_grads))
+        if result is None:
+            return grads
+        result = result if isinstance(result, tuple) else (result,)
+        return tuple(result[place] for place in places)
+
+    marked = _Mark.apply(with_places, *(values[i] for i in places))
+    out = list(values)
+    for place, x in zip(places, marked if isinstance(marked, tuple) else (marked,)):
+        out[place] = x
+    return tuple(out)
+
+
+def register_full_backward_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
+    """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are ready.
+
+    What it returns takes the place of grad_input.
+    """
+    calls: list[Any] = []
+
+    def before(module: Any, args: Any) -> Any:
+        call: dict[str, Any] = {}
+        calls.append(call)
+        marked = _marked(args, lambda grads: hook(module, grads, call["grads"]))
+        call["inputs"] = None if marked else len(args)
+        return marked
+
+    def after(module: Any, args: Any, output: Any) -> Any:
+        call = calls.pop()
+
+        def seen(grads: Any) -> None:
+            call["grads"] = grads
+            if call["inputs"] is not None:  # no input has a gradient
+                hook(module, (None,) * call["inputs"], grads)
+
+        one = isinstance(output, _gradus.Tensor)
+        marked = _marked((output,) if one else tuple(output), seen)
+        return marked[0] if marked and one else marked
+
+    first, second = self.register_forward_pre_hook(before), self.register_forward_hook(after)
+    return _HookHandle(lambda: (first.remove(), second.remove()))
+
+
+def type_(self: Module, dst_type: Any) -> Any:
+    """Converts floating point parameters and buffers to a dtype."""
+    return self.to(dst_type)
 
 
 def _own_state(self: Module) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -131,49 +270,104 @@ def _own_state(self: Module) -> tuple[dict[str, Any], dict[str, Any]]:
     return state, dict(self.named_buffers(recurse=False))
 
 
+def _class_of_cpp(cls: Any) -> Any:
+    """The class of C++ that a class is or derives from; None where its state is Python's alone."""
+    return next((each for each in cls.__mro__ if "_options" in vars(each)), None)
+
+
 def __deepcopy__(self: Module, memo: dict[int, Any]) -> Any:
-    if not _is_python(self):
+    cls = type(self)
+    if _class_of_cpp(cls) is None and not _is_python(self):  # C++ alone can make one
         out = self.clone()
         memo[id(self)] = out
         out.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return out.train(self.training)
-    out = type(self).__new__(type(self))
-    Module.__init__(out)
-    memo[id(self)] = out
-    state, buffers = _own_state(self)
-    __setstate__(out, copy.deepcopy((state, buffers, self.training), memo))
+    make, arguments, state = self.__reduce_ex__(4)
+    out = memo[id(self)] = make(*arguments)
+    __setstate__(out, copy.deepcopy(state, memo))
     return out
 
 
 def _made_again(cls: Any, options: dict[str, Any] | None) -> Any:
     out = cls.__new__(cls)
-    if options is None:
+    base = _class_of_cpp(cls)
+    if base is None:
         Module.__init__(out)
     else:
-        cls.__init__(out, **options)
+        base.__init__(out, **(options or {}))
     return out
 
 
 def __reduce_ex__(self: Module, protocol: Any) -> tuple[Any, ...]:
-    if _is_python(self):
+    if _class_of_cpp(type(self)) is None:
         return _made_again, (type(self), None), (*_own_state(self), self.training)
-    return _made_again, (type(self), self._options()), (self.__dict__, self.state_dict(), self.training)
+    # All tensors below, since the parts of a module of C++ are made with it.
+    state = self.__dict__, dict(self.named_parameters()), dict(self.named_buffers()), self.training
+    return _made_again, (type(self), self._options()), state
 
 
-def __setstate__(self: Module, state: tuple[dict[str, Any], dict[str, Any], bool]) -> None:
-    attributes, tensors, training = state
-    if not _is_python(self):
-        self.__dict__.update(attributes)
-        self.load_state_dict(tensors)
-    else:
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        for name, value in tensors.items():
-            self.register_buffer(name, value)
+def _register(module: Module, names: dict[str, Any], method: Callable[..., Any]) -> None:
+    for name, value in names.items():
+        path, _, own = name.rpartition(".")
+        part = module.get_submodule(path)
+        if _keeps_weights(part, own):
+            part.get_parameter(own).requires_grad_(value.requires_grad).data.copy_(value.detach())
+        else:
+            method(part, own, value)
+
+
+def _keeps_weights(module: Module, name: str) -> bool:
+    """Whether the layer computes with the tensor that it was made with, whatever is registered."""
+    return isinstance(module, (_nn.RNN, _nn.LSTM, _nn.GRU)) and name in module._parameters and \
+        name.startswith(("weight_", "bias_"))
+
+
+_set_attribute = Module.__setattr__
+
+
+def _set_of_recurrence(self: Module, name: str, value: Any) -> None:
+    if isinstance(value, _gradus.Tensor) and _keeps_weights(self, name):
+        raise _gradus.NotImplementedError(
+            f"{type(self).__name__}: its parameter {name} cannot be replaced; "
+            f"expected new values: {name}.data.copy_(...)")
+    _set_attribute(self, name, value)
+
+
+for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
+    setattr(_class, "__setattr__", _set_of_recurrence)
+
+
+def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
+    attributes, *parameters, buffers, training = state
+    for name, value in attributes.items():
+        setattr(self, name, value)
+    if parameters:
+        left_out = {name: None for name, _ in self.named_parameters() if name not in parameters[0]}
+        _register(self, {**parameters[0], **left_out}, Module.register_parameter)
+    _register(self, buffers, _register_buffer)
     Module.train(self, training)
 
 
 setattr(Module, "__init_subclass__", classmethod(_init_subclass))
-for _function in (_call, register_forward_pre_hook, register_forward_hook, forward, extra_repr,
-                  __repr__, apply, get_submodule, __deepcopy__, __reduce_ex__, __setstate__):
+for _function in (_call, register_forward_pre_hook, register_forward_hook,
+                  register_full_backward_hook, forward, extra_repr, __repr__, apply, get_submodule,
+                  get_parameter, get_buffer, register_buffer, state_dict, load_state_dict,
+                  __deepcopy__, __reduce_ex__, __setstate__):
     setattr(Module, _function.__name__, _function)
+setattr(Module, "type", type_)
+
+
+def _modules(self: Module) -> dict[str, Any]:
+    return dict(self.named_children())
+
+
+def _parameters(self: Module) -> dict[str, Any]:
+    return dict(self.named_parameters(recurse=False))
+
+
+def _buffers(self: Module) -> dict[str, Any]:
+    return dict(self.named_buffers(recurse=False))
+
+
+for _function in (_modules, _parameters, _buffers):
+    setattr(Module, _function.__name__, property(_function))

@@ -4,49 +4,24 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, Union, overload
+from typing import TYPE_CHECKING, Any, Union, overload
 
 from .._gradus._nn import Module
 from .._gradus import Tensor
 from .parameter import Parameter
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _Modules = Union[Mapping[str, Module], Iterable[tuple[str, Module]]]
 _Tensors = Union[Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
 
 
-class Sequential(Module):
-    """Modules one after the other: each gets the result of the one before.
-
-    >>> import gradus
-    >>> from gradus import nn
-    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
-    >>> model(gradus.ones(4, 2)).shape
-    (4, 1)
-    >>> len(model), model[1]
-    (3, ReLU(inplace=False))
-    """
-
-    def __init__(self, *modules: Module | dict[str, Module]) -> None:
-        super().__init__()
-        if len(modules) == 1 and isinstance(modules[0], dict):
-            for name, named in modules[0].items():
-                self.add_module(name, named)
-        else:
-            for i, module in enumerate(modules):
-                self.add_module(str(i), module)  # type: ignore[arg-type]
-
-    def forward(self, input: Any) -> Any:
-        for module in self.children():
-            input = module(input)
-        return input
-
-    def append(self, module: Module) -> Sequential:
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
+class _ByPlace(Module):
+    """Modules under the names "0", "1" and so on, or others that keep their order."""
 
     def __len__(self) -> int:
-        return len(list(self.children()))
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[Module]:
         return self.children()
@@ -54,51 +29,95 @@ class Sequential(Module):
     @overload
     def __getitem__(self, index: int) -> Module: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequential: ...
-    def __getitem__(self, index: int | slice) -> Module:
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self.named_children())[index]))
-        return list(self.children())[index]
+            return self._of(list(self._modules.items())[index])
+        return list(self._modules.values())[index]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        name = list(self.named_children())[index][0]
-        self.add_module(name, module)
+        self.add_module(list(self._modules)[index], module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        names, kept = list(self._modules), list(self._modules.items())
+        del kept[index]
+        self._set(names, kept)
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
+    def append(self, module: Module) -> Self:
+        """Adds a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Adds modules at the end."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> None:
+        """Adds a module before the one of that index."""
+        names, kept = list(self._modules), list(self._modules.items())
+        kept.insert(index, (str(index), module))
+        self._set(names, kept)
+
+    def pop(self, index: int) -> Module:
+        """Takes a module out and returns it."""
+        module = self[index]
+        del self[index]
+        return module
+
+    def _of(self, items: list[tuple[str, Module]]) -> Any:
+        raise NotImplementedError
+
+    def _set(self, before: Iterable[str], kept: list[tuple[str, Module]]) -> None:
+        for name in before:
+            delattr(self, name)
+        numbered = all(name.isdigit() for name, _ in kept)
+        for i, (name, module) in enumerate(kept):
+            self.add_module(str(i) if numbered else name, module)
 
 
-class ModuleList(Module):
+class Sequential(_ByPlace):
+    """Modules one after the other: each gets the result of the one before.
+
+    >>> import gradus
+    >>> from gradus import nn
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    >>> tuple(model(gradus.ones(4, 2)).shape)
+    (4, 1)
+    >>> len(model), model[1]
+    (3, ReLU(inplace=False))
+    """
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, module in modules[0].items():
+                self.add_module(name, module)
+        else:
+            self.extend(modules)
+
+    def _of(self, items: list[tuple[str, Module]]) -> Any:
+        return type(self)(OrderedDict(items))
+
+    def forward(self, input: Any) -> Any:
+        for module in self:
+            input = module(input)
+        return input
+
+
+class ModuleList(_ByPlace):
     """Modules by place, without a forward() of its own."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(modules or ())
 
-    def append(self, module: Module) -> ModuleList:
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Adds modules at the end."""
-        for module in modules:
-            self.append(module)
-        return self
-
-    def __len__(self) -> int:
-        return len(list(self.children()))
-
-    def __iter__(self) -> Iterator[Module]:
-        return self.children()
-
-    def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(list(self.named_children())[index][0], module)
-
-    @overload
-    def __getitem__(self, index: int) -> Module: ...
-    @overload
-    def __getitem__(self, index: slice) -> ModuleList: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        children = list(self.children())[index]
-        return type(self)(children) if isinstance(index, slice) else children
+    def _of(self, items: list[tuple[str, Module]]) -> Any:
+        return type(self)(module for _, module in items)
 
 
 class ModuleDict(Module):
@@ -120,28 +139,42 @@ class ModuleDict(Module):
             self[name] = module
 
     def __getitem__(self, name: str) -> Module:
-        return dict(self.named_children())[name]
+        return self._modules[name]
 
     def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)
 
     def __contains__(self, name: str) -> bool:
-        return name in dict(self.named_children())
+        return name in self._modules
+
+    def __delitem__(self, name: str) -> None:
+        delattr(self, name)
 
     def __len__(self) -> int:
-        return len(list(self.children()))
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def keys(self) -> KeysView[str]:
-        return dict(self.named_children()).keys()
+        return self._modules.keys()
 
     def values(self) -> ValuesView[Module]:
-        return dict(self.named_children()).values()
+        return self._modules.values()
 
     def items(self) -> ItemsView[str, Module]:
-        return dict(self.named_children()).items()
+        return self._modules.items()
+
+    def pop(self, name: str) -> Module:
+        """Takes a module out and returns it."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self) -> None:
+        """Takes all modules out."""
+        for name in list(self.keys()):
+            del self[name]
 
 
 class ParameterList(Module):

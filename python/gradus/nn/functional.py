@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _gradus
+from .. import _forms, _gradus
 
 __all__: list[str] = []
 
@@ -18,11 +18,14 @@ def _take(name: str, function: Any) -> None:
 for _name in dir(_gradus):
     if not _name.startswith("_") and not isinstance(getattr(_gradus, _name), type) and \
             callable(getattr(_gradus, _name)):
-        _take(_name, getattr(_gradus, _name))
+        _take(_name, getattr(_forms, _name, None) or getattr(_gradus, _name))
 # Functions with options.
 for _name in dir(_gradus._nn.functional):
     if not _name.startswith("_"):
         _take(_name, getattr(_gradus._nn.functional, _name))
+
+
+_take("logsigmoid", _gradus.log_sigmoid)
 
 
 # Functions whose arguments come in another order than those of the rows.
@@ -35,6 +38,22 @@ def batch_norm(input: _gradus.Tensor, running_mean: _gradus.Tensor | None,
                               eps, True)
 
 
+def interpolate(input: _gradus.Tensor, size: Any = None, scale_factor: Any = None, *options: Any,
+                **keywords: Any) -> _gradus.Tensor:
+    """The input at another size. One size or factor is that of every dimension.
+
+    size, scale_factor: one of them. mode: nearest, nearest-exact, linear, bilinear, bicubic,
+    trilinear or area. align_corners: whether the corners stay where they are.
+    """
+    def of_all(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return value if len(value) != 1 else list(value) * (input.dim() - 2)
+        return value if value is None else [value] * (input.dim() - 2)
+
+    return _gradus._nn.functional.interpolate(input, of_all(size), of_all(scale_factor), *options,
+                                              **keywords)
+
+
 def embedding(input: _gradus.Tensor, weight: _gradus.Tensor, padding_idx: int | None = None,
               scale_grad_by_freq: bool = False) -> _gradus.Tensor:
     """Rows of weight, in the shape of input."""
@@ -45,4 +64,4 @@ def embedding(input: _gradus.Tensor, weight: _gradus.Tensor, padding_idx: int | 
     return _gradus.embedding(weight, input, padding_idx, scale_grad_by_freq)
 
 
-__all__ += ["batch_norm", "embedding"]
+__all__ += ["batch_norm", "embedding", "interpolate"]

@@ -6,3 +6,30 @@ LRScheduler = _gradus._optim.LRScheduler
 for _name, _value in vars(_gradus._optim).items():
     if isinstance(_value, type) and (issubclass(_value, LRScheduler) or _name == "ReduceLROnPlateau"):
         globals()[_name] = _value
+
+
+class OneCycleLR(_gradus._optim.OneCycleLR):
+    """A rate that rises to max_lr and falls below the first one, within total_steps.
+
+    epochs, steps_per_epoch: their product is total_steps, where that is not given.
+    """
+
+    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None,
+                 **options):
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise _gradus.ValueError("OneCycleLR: the number of steps is missing; expected "
+                                         "total_steps, or both epochs and steps_per_epoch")
+            total_steps = epochs * steps_per_epoch
+        super().__init__(optimizer, max_lr, total_steps, **options)
+
+
+class StepLR(_gradus._optim.LambdaLR):
+    """A rate that is multiplied by gamma after each step_size steps.
+
+    That of C++ is libtorch's, which counts from the step after.
+    """
+
+    def __init__(self, optimizer, step_size, gamma=0.1):
+        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
+        self.step_size, self.gamma = step_size, gamma

@@ -7,6 +7,7 @@ import concurrent.futures
 import itertools
 import multiprocessing
 import pickle
+import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -235,6 +236,8 @@ def _start_worker(dataset: Any, collate: Any, init: Any, counter: Any) -> None:
     with counter.get_lock():
         number = counter.value
         counter.value += 1
+    # A terminal interrupts the workers, too; the process that they work for ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker.update(dataset=dataset, collate=collate)
     _gradus.set_num_threads(1)
     if init is not None:
@@ -320,16 +323,18 @@ class DataLoader(Generic[_T]):
                           context.Value("i", 0))) as workers:
             ahead: collections.deque[Any] = collections.deque()
             remaining = iter(indices)
-            for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
-                ahead.append(workers.submit(_fetch_in_worker, each))
-            while ahead:
-                batch = ahead.popleft().result(self.timeout)
-                for each in itertools.islice(remaining, 1):
+            try:
+                for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
                     ahead.append(workers.submit(_fetch_in_worker, each))
-                if isinstance(batch, _Failure):
-                    workers.shutdown(cancel_futures=True)
-                    batch.raise_again()
-                yield batch
+                while ahead:
+                    batch = ahead.popleft().result(self.timeout)
+                    for each in itertools.islice(remaining, 1):
+                        ahead.append(workers.submit(_fetch_in_worker, each))
+                    if isinstance(batch, _Failure):
+                        batch.raise_again()
+                    yield batch
+            finally:  # nobody waits for the other batches
+                workers.shutdown(cancel_futures=True)
 
     def __iter__(self) -> Iterator[Any]:
         pins = self.pin_memory and _gradus._cuda.is_available()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Union
 
-from .. import _gradus
-from .._gradus import Tensor
+from ... import _gradus
+from ..._gradus import Tensor
+from . import rnn as rnn
 
 _Tensors = Union[Tensor, Iterable[Tensor]]
 

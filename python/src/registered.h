@@ -1,0 +1,46 @@
+// What modules register in C++ for Python: parameters, buffers and submodules by name.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "gradus/nn/module.h"
+
+namespace gradus::python {
+
+namespace nb = nanobind;
+
+// The class gradus.nn.Parameter, which its module holds.
+extern PyObject* parameter_class;
+bool is_parameter(nb::handle object);
+
+bool has_parameter(nn::Module& module, const std::string& name);
+bool has_buffer(nn::Module& module, const std::string& name);
+// value: a tensor or None. A module of C++ computes with it from here on.
+void register_parameter(nn::Module& module, const std::string& name, nb::handle value);
+void register_buffer(nn::Module& module, const std::string& name, nb::handle value);
+// Puts a tensor in the place of a parameter or buffer, and returns that. Errors: ValueError where
+// there is none of this name.
+Tensor exchange(nn::Module& module, const std::string& name, const Tensor& tensor);
+// Errors: NotImplementedError for a part of a module of C++, which keeps its own.
+void register_child(nn::Module& module, const std::string& name, nb::handle child);
+// Whether `other` is the module or one below it.
+bool holds(const nn::Module& module, const nn::Module& other);
+
+// What is registered in the module itself under that name; nothing where there is none.
+std::optional<nb::object> registered(nn::Module& module, const std::string& name);
+// (name, parameter) of the module and, where asked, of those below, each tensor once.
+nb::list named_parameters(nn::Module& module, const std::string& prefix, bool recurse);
+
+// Modules of C++ have their tensors as members, too, which this finds by name.
+using MemberOf = Tensor* (*)(nn::Module& module, std::string_view name);
+void note_members(const std::type_info& type, MemberOf member_of);
+
+// The slots of every class of modules: what the garbage collector sees of them.
+extern PyType_Slot module_slots[];
+
+}  // namespace gradus::python
