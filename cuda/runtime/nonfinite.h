@@ -14,15 +14,15 @@ struct alignas(64) NonfiniteRecord {
   unsigned long long given_nans, given_infinities, given_first;
   double largest;
 };
-// `first`: whether it is an infinity, the tensor's number, and the place in it, as one number: the
-// least is the one that Nonfinite names.
+// `first` packs three facts into one number: whether it is an infinity, the tensor's number, and the
+// place in it. The least number is the one that Nonfinite names.
 inline constexpr int kPlaceBits = 48, kTensorBits = 15;
 
 // The first call makes them all, and cannot be captured.
 NonfiniteRecord* nonfinite_record(int device);
 // Whether a search was queued there.
 bool nonfinite_is_used(int device);
-// Who hears of it from now on; null: nobody.
+// Sets the function that is told of findings. Null: none.
 void tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&));
 // Tells what the device's record says. Waits for the device in that case alone. Errors: what `tell`
 // throws; the record is clear then.

@@ -75,8 +75,8 @@ class NanGuard {
 
   // Throws NanError for what it finds.
   NanGuard() : NanGuard(nullptr) {}
-  // Calls `callback` instead, once, on the thread that found it; then it rests until reset(). Of
-  // guards within one another, the last one tells.
+  // Calls `callback` instead, once, on the thread that found it; then it rests until reset(). The
+  // innermost of several guards reports.
   explicit NanGuard(Callback callback);
   // Waits for the GPUs that were looked at. What is found then cannot be thrown: it is a warning.
   ~NanGuard();

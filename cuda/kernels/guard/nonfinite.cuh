@@ -16,8 +16,8 @@ namespace gradus::cuda {
 inline constexpr int kNonfiniteThreads = 256;
 inline constexpr int kNonfiniteChunk = 8192;  // words of a block
 
-// What the blocks of one search, and that before its operation, share. All is 0 between searches,
-// but `first`, which is kNowhere.
+// Shared by the blocks of one search and of the search before its operation. All is 0 between
+// searches, but `first`, which is kNowhere.
 struct NonfiniteScratch {
   unsigned blocks;  // that have ended
   unsigned given;   // kinds that the operands have
@@ -35,7 +35,7 @@ struct DenseWords {
   int bytes;  // of a word
   __device__ int64_t place(int64_t i) const { return i; }
 };
-// With any strides: few.
+// Tensors with any strides: few.
 struct StridedWords {
   const void* data;
   int64_t numel;
