@@ -106,6 +106,19 @@ int main(int argc, char** argv) {
         gradients, {std::nullopt, std::nullopt, std::nullopt, std::nullopt, 0, 0});
     time(name, "vmap", 11, 50, 1, "call", [&] { batched(with(x, y)); });
   }
+  const auto time_conv = [](const char* name, const Tensor& x, const Tensor& weight,
+                            int64_t stride) {
+    const Tensor in = x.requires_grad_(), w = weight.requires_grad_();
+    time(name, "gradus", 7, 2, 1, "call", [&] {
+      conv2d(in, w, {}, {stride, stride}).sum().backward();
+    });
+  };
+  time_conv("conv 16 x 16 patches, 8 x 3 x 224 x 224 to 384", randn({8, 3, 224, 224}),
+            randn({384, 3, 16, 16}), 16);
+  time_conv("conv 1 x 1, 4 x 256 x 56 x 56 to 64", randn({4, 256, 56, 56}), randn({64, 256, 1, 1}),
+            1);
+  time_conv("conv 1 x 1, 8 x 24 x 56 x 56 to 144", randn({8, 24, 56, 56}), randn({144, 24, 1, 1}),
+            1);
   const auto time_step = [](const char* name, int calls, const auto& model, const Tensor& x,
                             const Tensor& y, auto loss) {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));

@@ -55,6 +55,19 @@ int main(int argc, char** argv) {
     }
   }
   namespace nn = torch::nn;
+  const auto time_conv = [](const char* name, const torch::Tensor& x, const torch::Tensor& weight,
+                            int64_t stride) {
+    const auto in = x.requires_grad_(), w = weight.requires_grad_();
+    time(name, 7, 2, 1, "call", [&] {
+      torch::conv2d(in, w, {}, {stride, stride}).sum().backward();
+    });
+  };
+  time_conv("conv 16 x 16 patches, 8 x 3 x 224 x 224 to 384", torch::randn({8, 3, 224, 224}),
+            torch::randn({384, 3, 16, 16}), 16);
+  time_conv("conv 1 x 1, 4 x 256 x 56 x 56 to 64", torch::randn({4, 256, 56, 56}),
+            torch::randn({64, 256, 1, 1}), 1);
+  time_conv("conv 1 x 1, 8 x 24 x 56 x 56 to 144", torch::randn({8, 24, 56, 56}),
+            torch::randn({144, 24, 1, 1}), 1);
   const auto time_step = [](const char* name, int calls, auto model, const torch::Tensor& x,
                             const torch::Tensor& y, auto loss) {
     torch::optim::SGD sgd(model->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));

@@ -58,9 +58,10 @@ def _stubs(grader, tasks, folder, seen, problems):
     seconds = time.monotonic() - start
     seen.append(f"fresh handout: {result['score']} of {result['max']}, {result['extra']} of {result['extra_max']} extra, "
                 f"in {seconds:.0f} s with the build")
-    if (result["score"], result["max"], result["extra"], result["extra_max"]) != (0, 600, 0, 200):
+    extra = sum(task.points for task in tasks if task.extra)
+    if (result["score"], result["max"], result["extra"], result["extra_max"]) != (0, 600, 0, extra):
         problems.append(f"the fresh handout gets {result['score']} of {result['max']}, and {result['extra']} of "
-                        f"{result['extra_max']} extra; expected are 0 of 600, and 0 of 200")
+                        f"{result['extra_max']} extra; expected are 0 of 600, and 0 of {extra}")
     for graded in result["tasks"]:
         said = [graded["problem"]] + [each["message"] for each in graded["tests"]]
         if not any(f"task {graded['task']} is not implemented yet" in text for text in said):

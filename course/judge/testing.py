@@ -263,7 +263,7 @@ class Context:
     # --- What a failure shows
     def shown_inputs(self):
         shown = [f"{name} = {_shown(value)}" for name, value in self._inputs.items() if not _is_long(value)]
-        shown += [f"{name}: {len(value)} numbers" for name, value in self._inputs.items() if _is_long(value)]
+        shown += [f"{name}: {len(value)} {'bytes' if isinstance(value, bytes) else 'numbers'}" for name, value in self._inputs.items() if _is_long(value)]
         return "with " + ", ".join(shown) + ":\n" if shown else ""
 
 
@@ -291,12 +291,14 @@ def _same(a, b):
 
 
 def _is_long(value):
-    return isinstance(value, (list, tuple)) and len(value) > 12
+    return len(value) > (60 if isinstance(value, bytes) else 12) if isinstance(value, (list, tuple, bytes)) else False
 
 
 def _shown(value, digits=6):
     if isinstance(value, float):
         return f"{value:.{digits}g}" if value == value else "nan (not a number, or never written)"
+    if isinstance(value, bytes):
+        return repr(value[:60])[1:] + (f"... ({len(value)} in all)" if _is_long(value) else "")
     if isinstance(value, (list, tuple)):
         text = [_shown(each, digits) for each in value[:12]]
         if _is_long(value):

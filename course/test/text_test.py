@@ -101,6 +101,20 @@ class Texts(unittest.TestCase):
         shown = set(re.findall(r"\]\((?:text/)?img/(\S+?)\)", "".join(self.pages.values()) + read(os.path.join(COURSE, "README.md"))))
         self.assertEqual([], sorted(set(os.listdir(TEXTS + "/img")) - shown))
 
+    def test_pages_have_the_figures_of_the_tasks(self):
+        points, extra = (sum(task.points for task in self.tasks.values() if task.extra is kind) for kind in (False, True))
+        functions = sum(len(task.exports) for task in self.tasks.values())
+        of_module = {}
+        for task in self.tasks.values():
+            of_module[task.module] = of_module.get(task.module, 0) + task.points
+        student = read(os.path.join(COURSE, "staff", "student", "README.md"))
+        self.assertIn(f"{points} points, and {extra} extra", student)
+        rows = re.findall(r"^\| (\d) \| .* \| (\d+)(?: and (\d+) extra)? \|$", student, re.M)
+        self.assertEqual(of_module, {int(module): int(usual) + int(more or 0) for module, usual, more in rows})
+        self.assertIn(f"You write {functions} functions", self.pages[os.path.join(TEXTS, "index.md")])
+        self.assertIn(f"and module 8 has {of_module[8]}.", self.pages[os.path.join(TEXTS, "index.md")])
+        self.assertIn(f"{points} points, {of_module[4] - 100} extra in task 4.5, 100 in each of modules 6 and 7, and {of_module[8]} in module 8.", read(os.path.join(COURSE, "staff", "README.md")))
+
     def test_pictures_and_the_table_of_tasks_are_up_to_date(self):
         script = os.path.join(os.path.dirname(COURSE), "docs", "make", "course.py")
         done = subprocess.run([sys.executable, "-B", script, "--check"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

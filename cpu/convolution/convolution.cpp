@@ -11,6 +11,7 @@
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/convolution/padded_image.h"
+#include "gradus/cpu/matmul/pack.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/convolution_kernel.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -95,17 +96,26 @@ bool is_line(const Correlation<T>& c) {
   constexpr int64_t kFewTerms = 64;
   return c.rows == 1 && c.taps <= kFewTerms;
 }
-// part: a sample's group, whose image is that of c.source.
+// part: a sample's group, whose image is that of c.source. Short lines are computed as one, with
+// the elements between them, and copied from `span`.
 template <class T>
 void correlate_lines(const Correlation<T>& c, int64_t part, const T* weight, const T* image,
-                     const std::vector<int64_t>& taps) {
+                     const std::vector<int64_t>& taps, T* span) {
+  constexpr int64_t kLanes = ConvolutionKernel<T>::kLanes;
+  const auto line = table_of<ConvolutionKernel<T>>().line;
   const T bias = c.bias ? c.bias[part % c.groups] : T(0);
+  const auto& [depth, height, width] = c.places;
+  const int64_t length = c.image.dim[2].length, reach = (height - 1) * length + width;
+  const bool are_short = divide_up(reach, kLanes) < height * divide_up(width, kLanes);
   T* to = c.out + part * c.out_plane;
-  for (int64_t i = 0; i < c.places[0]; ++i)
-    for (int64_t j = 0; j < c.places[1]; ++j, to += c.places[2])
-      table_of<ConvolutionKernel<T>>().line(
-          c.taps, weight, image + (i * c.image.dim[1].length + j) * c.image.dim[2].length,
-          taps.data(), bias, c.places[2], to);
+  for (int64_t i = 0; i < depth; ++i, image += c.image.dim[1].length * length) {
+    if (are_short) line(c.taps, weight, image, taps.data(), bias, reach, span);
+    for (int64_t j = 0; j < height; ++j, to += width)
+      if (are_short)
+        copy_few(span + j * length, width, to);
+      else
+        line(c.taps, weight, image + j * length, taps.data(), bias, width, to);
+  }
 }
 
 // weight: rows, in whole steps of the kernel, of each group.
@@ -125,16 +135,17 @@ void correlate(const Correlation<T>& c, const T* weight) {
   const int64_t size = c.channels * c.image.channel();
   const int64_t grain = std::max<int64_t>(2 * kConvolutionGrain * cuts / work, 1);
   parallel_for(0, whole * cuts, grain, [&](int64_t begin, int64_t end) {
-    const Buffer<T> image(size + kernel.columns), tile(kernel.rows * kernel.columns);
-    std::fill_n(image.data() + size, kernel.columns, T(0));
+    const Buffer<T> image(size + kernel.columns),
+        tile(is_line(c) ? c.image.image() : kernel.rows * kernel.columns);
+    std::fill_n(image.data(), size + kernel.columns, T(0));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t part = i / cuts, group = part % c.groups;
       const int64_t first = i % cuts * rows_each, last = std::min(first + rows_each, c.rows);
       if (i == begin || i % cuts == 0)
-        c.image.fill(c.source + part * c.channels * c.source_plane, c.channels, image.data());
+        c.image.copy(c.source + part * c.channels * c.source_plane, c.channels, image.data());
       const T* const a = weight + group * padded_rows * c.taps;
       if (is_line(c)) {
-        correlate_lines(c, part, a, image.data(), taps);
+        correlate_lines(c, part, a, image.data(), taps, tile.data());
         continue;
       }
       tiles.each([&](int64_t at, const std::vector<Segment>& segments) {
@@ -223,22 +234,28 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
   const PaddedImage image = image_of_input(s);
   const int64_t places[] = {s.dim[0].out, s.dim[1].out, s.dim[2].out};
   const int64_t rows = s.group_filters(), channels = s.group_channels(), taps = channels * s.taps();
-  const int64_t all_rows = round_up(rows, 4), all_taps = round_up(taps, 6);  // of any set
+  // Whole steps of any set. One row, as where each channel is a group, has a kernel of its own.
+  const int64_t row_step = rows == 1 ? 1 : 4;
+  const int64_t all_rows = round_up(rows, row_step), all_taps = round_up(taps, rows == 1 ? 18 : 6);
+  const int64_t fold_rows = rows == 1 ? 1 : kernel.fold_rows,
+                fold_taps = rows == 1 ? kernel.line_taps : kernel.fold_taps;
+  const auto fold = rows == 1 ? kernel.fold_line : kernel.fold;
   const std::vector<int64_t> offsets = image.taps(channels, s.dim, all_taps - taps);
   const int64_t span = round_up(image.reach(places) + 1, Kernel::kLanes);
   const int64_t size = channels * image.channel();
   const int64_t sums = s.groups * all_rows * all_taps;
   const int64_t work = s.filters * taps * s.outputs();
-  const int64_t chunk = std::max({divide_up(s.batch, kMostChunks), kConvolutionGrain / work,
+  const int64_t most_chunks = std::max(kMostChunks / s.groups, int64_t{1});
+  const int64_t chunk = std::max({divide_up(s.batch, most_chunks), kConvolutionGrain / work,
                                   divide_up(s.batch * sums, kMostSums), int64_t{1}});
   const int64_t chunks = divide_up(s.batch, chunk);
   const int64_t each = (size + all_rows * span) * static_cast<int64_t>(sizeof(T));
   const int64_t at_once = std::clamp<int64_t>(
       std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1, chunk);
   const Buffer<T> partial(chunks * sums);
-  const int64_t row_tiles = all_rows / 4;
+  const int64_t row_tiles = all_rows / row_step;
   const int64_t cuts = std::min(divide_up(thread_count(), chunks * s.groups), row_tiles);
-  const int64_t rows_each = divide_up(row_tiles, cuts) * 4;
+  const int64_t rows_each = divide_up(row_tiles, cuts) * row_step;
   parallel_for(0, chunks * s.groups * cuts, 1, [&](int64_t begin, int64_t end) {
     const int64_t image_size = size + Kernel::kLanes;
     const Buffer<T> images(at_once * image_size), grads(at_once * all_rows * span);
@@ -256,7 +273,7 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
         const int64_t count = std::min(at_once, last - first);
         for (int64_t n = 0; n < count; ++n) {
           const int64_t part = (first + n) * s.groups + group;
-          image.fill(input + part * channels * s.inputs(), channels,
+          image.copy(input + part * channels * s.inputs(), channels,
                      images.data() + n * image_size);
           for (int64_t r = first_row; r < std::min(end_row, rows); ++r) {
             const T* from = grad + (part * rows + r) * s.outputs();
@@ -267,10 +284,10 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
                             line + (j * image.dim[1].length + k) * image.dim[2].length);
           }
         }
-        for (int64_t t = 0; t < all_taps; t += kernel.fold_taps)
-          for (int64_t r = first_row; r < end_row; r += kernel.fold_rows)
-            kernel.fold(count, span, grads.data() + r * span, all_rows * span, span, images.data(),
-                        image_size, offsets.data() + t, to + r * all_taps + t, all_taps);
+        for (int64_t t = 0; t < taps; t += fold_taps)
+          for (int64_t r = first_row; r < end_row; r += fold_rows)
+            fold(count, span, grads.data() + r * span, all_rows * span, span, images.data(),
+                 image_size, offsets.data() + t, to + r * all_taps + t, all_taps);
       }
     }
   });

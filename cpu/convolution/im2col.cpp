@@ -1,7 +1,9 @@
 // Convolutions by im2col: products with a matrix of windows, (channels and taps, places), into
 // which those of some samples are copied. Many filters outweigh the copy. The product does not mind
 // how short the lines of an image are, nor a stride. The gradient of the input adds a product of
-// that form to the elements that each window saw.
+// that form to the elements that each window saw. Windows that lie apart within the image are
+// copied from it, and each element has one of them at most. Windows of one element that move by 1
+// are no copy: the image is their matrix.
 #include <algorithm>
 
 #include "gradus/cpu/convolution/convolution.h"
@@ -23,11 +25,26 @@ void multiply_unfolded(const Product<T>& p) {
   multiply_packed(p, table_of<MicroKernel<T>>());
 }
 
+// An image of many places is a product of its own, which needs no copy of the gradient or the
+// result.
+bool is_one_product(const Convolution& s) { return s.outputs() >= kFewPlaces; }
+
+// No padding, and no element in two windows.
+bool windows_lie_apart(const Convolution& s) {
+  return std::all_of(s.dim, s.dim + kSpatial, [](const WindowDim& w) {
+    return w.padding == 0 && w.stride > (w.kernel - 1) * w.dilation;
+  });
+}
+
 // The windows of samples, channel by channel.
 template <class T>
 struct Windows {
   explicit Windows(const Convolution& shape)
-      : s(shape), image(image_of_input(s)), taps(image.taps(1, s.dim, 0)) {}
+      : s(shape),
+        apart(windows_lie_apart(s)),
+        are_rows(apart && s.inputs() == s.outputs() && is_one_product(s)),
+        image(image_of_input(s)),
+        taps(apart ? std::vector<int64_t>{} : image.taps(1, s.dim, 0)) {}
 
   // f(where a line of places of tap t is seen in the image of a channel, where it lies in the row)
   template <class F>
@@ -38,33 +55,69 @@ struct Windows {
         f(taps[static_cast<size_t>(tap)] + (i * image.dim[1].length + j) * image.dim[2].length, at);
   }
 
+  // f(row, element of the channels, where it lies in the row) for each line of windows that
+  // lie apart, whose elements are a stride apart.
+  template <class F>
+  void each_line_apart(int64_t channels, const F& f) const {
+    const auto& [d0, d1, d2] = s.dim;
+    int64_t row = 0;
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < d0.kernel; ++i)
+        for (int64_t j = 0; j < d1.kernel; ++j)
+          for (int64_t k = 0; k < d2.kernel; ++k, ++row)
+            for (int64_t o0 = 0, at = 0; o0 < d0.out; ++o0)
+              for (int64_t o1 = 0; o1 < d1.out; ++o1, at += d2.out) {
+                const int64_t line = (c * d0.in + o0 * d0.stride + i * d0.dilation) * d1.in +
+                                     o1 * d1.stride + j * d1.dilation;
+                f(row, line * d2.in + k * d2.dilation, at);
+              }
+  }
+
   // rows (channels and taps, `row` apart) of a sample's channels x.
   void unfold(const T* x, int64_t channels, T* rows, int64_t row) const {
+    const int64_t count = s.dim[2].out, stride = s.dim[2].stride;
+    if (apart)
+      return each_line_apart(channels, [&](int64_t r, int64_t seen, int64_t at) {
+        for (int64_t k = 0; k < count; ++k) rows[r * row + at + k] = x[seen + k * stride];
+      });
     const Buffer<T> copy(image.channel());
+    std::fill_n(copy.data(), image.channel(), T(0));
     for (int64_t c = 0; c < channels; ++c, x += s.inputs()) {
-      image.fill(x, 1, copy.data());
+      image.copy(x, 1, copy.data());
       for (int64_t t = 0; t < s.taps(); ++t, rows += row)
-        each_line(t, [&](int64_t seen, int64_t at) {
-          copy_few(copy.data() + seen, s.dim[2].out, rows + at);
-        });
+        each_line(
+            t, [&](int64_t seen, int64_t at) { copy_few(copy.data() + seen, count, rows + at); });
     }
+  }
+  // The rows of `samples` samples from x on, where they lie or in `unfolded`.
+  const T* rows(const T* x, int64_t samples, int64_t channels, T* unfolded, int64_t row) const {
+    if (are_rows) return x;
+    for (int64_t n = 0; n < samples; ++n)
+      unfold(x + n * s.channels * s.inputs(), channels, unfolded + n * s.outputs(), row);
+    return unfolded;
   }
   // The sums of what the rows have for each element of the channels x.
   void fold(const T* rows, int64_t row, int64_t channels, T* x) const {
-    const Buffer<T> sums(image.channel());
+    const int64_t count = s.dim[2].out, stride = s.dim[2].stride;
     std::fill_n(x, channels * s.inputs(), T(0));  // some elements no window sees
+    if (apart)
+      return each_line_apart(channels, [&](int64_t r, int64_t seen, int64_t at) {
+        for (int64_t k = 0; k < count; ++k) x[seen + k * stride] = rows[r * row + at + k];
+      });
+    const Buffer<T> sums(image.channel());
     for (int64_t c = 0; c < channels; ++c, x += s.inputs()) {
       std::fill_n(sums.data(), image.channel(), T(0));
       for (int64_t t = 0; t < s.taps(); ++t, rows += row)
         each_line(t, [&](int64_t seen, int64_t at) {
           T* const to = sums.data() + seen;
-          for (int64_t k = 0; k < s.dim[2].out; ++k) to[k] += rows[at + k];
+          for (int64_t k = 0; k < count; ++k) to[k] += rows[at + k];
         });
       image.each_element([&](int64_t e, int64_t at) { x[e] = sums.data()[at]; });
     }
   }
 
   const Convolution& s;
+  bool apart, are_rows;  // are_rows: the image is their matrix
   PaddedImage image;
   std::vector<int64_t> taps;
 };
@@ -101,33 +154,41 @@ void unfolded_output(const Convolution& s, const T* input, const T* weight, cons
   const int64_t filters = s.group_filters(), channels = s.group_channels(), places = s.outputs();
   const int64_t depth = channels * s.taps(), samples = samples_of_product(s),
                 row = samples * places;
+  const bool is_one = is_one_product(s);
   for_shares(s, filters, samples, [&](const Share& share) {
-    const Buffer<T> rows(depth * row), made(share.count * row);
-    for (int64_t n = share.first; n < share.last; ++n)
-      windows.unfold(input + (n * s.groups + share.group) * channels * s.inputs(), channels,
-                     rows.data() + (n - share.first) * places, row);
-    const int64_t first = share.group * filters + share.begin;
-    multiply_unfolded(Product<T>{share.count, (share.last - share.first) * places, depth,
-                                 weight + first * depth, rows.data(), nullptr, made.data(), depth,
-                                 1, row, 1, 0, 0, row, 1});
-    for (int64_t n = share.first; n < share.last; ++n)
+    const Buffer<T> unfolded(windows.are_rows ? 0 : depth * row),
+        made(is_one ? 0 : share.count * row);
+    const int64_t first = share.group * filters + share.begin, count = share.last - share.first;
+    T* const first_out = out + (share.first * s.filters + first) * places;
+    T* const product = is_one ? first_out : made.data();
+    const T* const seen =
+        windows.rows(input + (share.first * s.groups + share.group) * channels * s.inputs(), count,
+                     channels, unfolded.data(), row);
+    multiply_unfolded(Product<T>{share.count, count * places, depth, weight + first * depth, seen,
+                                 nullptr, product, depth, 1, row, 1, 0, 0, row, 1});
+    if (is_one && !bias) return;
+    for (int64_t n = 0; n < count; ++n)
       for (int64_t r = 0; r < share.count; ++r) {
-        const T* const from = made.data() + r * row + (n - share.first) * places;
-        T* const to = out + (n * s.filters + first + r) * places;
+        const T* const from = product + r * row + n * places;
+        T* const to = first_out + (n * s.filters + r) * places;
         const T shift = bias ? bias[first + r] : T(0);
         for (int64_t p = 0; p < places; ++p) to[p] = from[p] + shift;
       }
   });
 }
 
-// Rows (samples' places side by side) of the share's, or all, filters of its group.
+// The rows (places) of all filters of the share's group: where they lie, or samples side by side in
+// `joined`.
 template <class T>
-void join_samples(const Convolution& s, const T* grad, const Share& share, int64_t row, T* out) {
+const T* rows_of_gradient(const Convolution& s, const T* grad, const Share& share, int64_t row,
+                          T* joined) {
   const int64_t filters = s.group_filters(), places = s.outputs();
-  for (int64_t n = share.first; n < share.last; ++n)
+  const T* const first = grad + (share.first * s.filters + share.group * filters) * places;
+  if (is_one_product(s)) return first;
+  for (int64_t n = 0; n < share.last - share.first; ++n)
     for (int64_t r = 0; r < filters; ++r)
-      std::copy_n(grad + (n * s.filters + share.group * filters + r) * places, places,
-                  out + r * row + (n - share.first) * places);
+      std::copy_n(first + (n * s.filters + r) * places, places, joined + r * row + n * places);
+  return joined;
 }
 
 template <class T>
@@ -135,44 +196,65 @@ void unfolded_input(const Convolution& s, const T* grad, const T* weight, T* out
   const Windows<T> windows(s);
   const int64_t filters = s.group_filters(), channels = s.group_channels(), places = s.outputs();
   const int64_t taps = s.taps(), samples = samples_of_product(s), row = samples * places;
+  const bool is_one = is_one_product(s);
   for_shares(s, channels, samples, [&](const Share& share) {
-    const Buffer<T> joined(filters * row), rows(share.count * taps * row);
-    join_samples(s, grad, share, row, joined.data());
+    const Buffer<T> joined(is_one ? 0 : filters * row),
+        rows(windows.are_rows ? 0 : share.count * taps * row);
+    T* const first_out =
+        out + (share.first * s.channels + share.group * channels + share.begin) * s.inputs();
     multiply_unfolded(Product<T>{share.count * taps, (share.last - share.first) * places, filters,
                                  weight + (share.group * filters * channels + share.begin) * taps,
-                                 joined.data(), nullptr, rows.data(), 1, channels * taps, row, 1, 0,
-                                 0, row, 1});
-    for (int64_t n = share.first; n < share.last; ++n)
-      windows.fold(rows.data() + (n - share.first) * places, row, share.count,
-                   out + (n * s.channels + share.group * channels + share.begin) * s.inputs());
+                                 rows_of_gradient(s, grad, share, row, joined.data()), nullptr,
+                                 windows.are_rows ? first_out : rows.data(), 1, channels * taps,
+                                 row, 1, 0, 0, row, 1});
+    if (windows.are_rows) return;
+    for (int64_t n = 0; n < share.last - share.first; ++n)
+      windows.fold(rows.data() + n * places, row, share.count,
+                   first_out + n * s.channels * s.inputs());
   });
 }
 
 // Products are summed in chunks of samples, whose sums are added up at the end.
 template <class T>
 void unfolded_weight(const Convolution& s, const T* grad, const T* input, T* out) {
-  constexpr int64_t kMostChunks = 8, kMostSums = 1 << 22, kChunkPlaces = 1024;
+  constexpr int64_t kMostChunks = 8, kMostSums = 1 << 22, kChunkPlaces = 1024, kFewColumns = 64;
   const Windows<T> windows(s);
   const int64_t filters = s.group_filters(), channels = s.group_channels(), places = s.outputs();
   const int64_t taps = s.taps(), depth = channels * taps, sums = s.filters * depth;
   const int64_t chunk = std::max({divide_up(s.batch, kMostChunks), divide_up(kChunkPlaces, places),
                                   divide_up(s.batch * sums, kMostSums)});
   const int64_t samples = samples_of_product(s), row = samples * places;
+  const bool is_one = is_one_product(s);
   const Buffer<T> partial(divide_up(s.batch, chunk) * sums);
   for_shares(s, channels, chunk, [&](const Share& share) {
-    const Buffer<T> joined(filters * row), rows(share.count * taps * row);
+    const Buffer<T> joined(is_one ? 0 : filters * row),
+        unfolded(windows.are_rows ? 0 : share.count * taps * row);
     T* const sum = partial.data() + share.first / chunk * sums +
                    (share.group * filters * channels + share.begin) * taps;
     for (int64_t first = share.first; first < share.last; first += samples) {
       Share some = share;
       some.first = first, some.last = std::min(first + samples, share.last);
-      join_samples(s, grad, some, row, joined.data());
-      for (int64_t n = some.first; n < some.last; ++n)
-        windows.unfold(input + (n * s.channels + share.group * channels + share.begin) * s.inputs(),
-                       share.count, rows.data() + (n - first) * places, row);
-      multiply_unfolded(Product<T>{filters, share.count * taps, (some.last - first) * places,
-                                   joined.data(), rows.data(), first > share.first ? sum : nullptr,
-                                   sum, row, 1, 1, row, depth, 1, depth, 1});
+      const T* const seen = windows.rows(
+          input + (first * s.channels + share.group * channels + share.begin) * s.inputs(),
+          some.last - first, share.count, unfolded.data(), row);
+      const Product<T> product = {filters,
+                                  share.count * taps,
+                                  (some.last - first) * places,
+                                  rows_of_gradient(s, grad, some, row, joined.data()),
+                                  seen,
+                                  first > share.first ? sum : nullptr,
+                                  sum,
+                                  row,
+                                  1,
+                                  1,
+                                  row,
+                                  depth,
+                                  1,
+                                  depth,
+                                  1};
+      // Few columns leave much of a tile's width unused.
+      const bool is_narrow = share.count * taps < std::min(kFewColumns, filters);
+      multiply_unfolded(is_narrow ? product.transposed() : product);
     }
   });
   parallel_for(0, sums, share_of(sums, kGrain), [&](int64_t first, int64_t last) {
@@ -186,13 +268,16 @@ void unfolded_weight(const Convolution& s, const T* grad, const T* input, T* out
 
 template <class T>
 const ConvolutionWay<T>* unfolded_way(const Convolution& s) {
-  constexpr int64_t kFewRows = 32, kMostBytes = 1 << 23;
+  constexpr int64_t kFewRows = 32, kFewRowsApart = 8, kMostBytes = 1 << 23;
   static constexpr ConvolutionWay<T> way = {unfolded_output<T>, unfolded_input<T>,
                                             unfolded_weight<T>};
   const int64_t windows = s.group_channels() * s.taps() * s.outputs();
-  const bool takes = s.group_channels() >= kFewRows && s.group_filters() >= kFewRows &&
-                     windows > 0 && windows * static_cast<int64_t>(sizeof(T)) <= kMostBytes &&
-                     s.batch > 0;
+  const bool has_many_rows =
+      windows_lie_apart(s)
+          ? std::min(s.group_channels() * s.taps(), s.group_filters()) >= kFewRowsApart
+          : std::min(s.group_channels(), s.group_filters()) >= kFewRows;
+  const bool takes = has_many_rows && windows > 0 &&
+                     windows * static_cast<int64_t>(sizeof(T)) <= kMostBytes && s.batch > 0;
   return takes ? &way : nullptr;
 }
 template const ConvolutionWay<float>* unfolded_way(const Convolution&);

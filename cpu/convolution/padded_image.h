@@ -51,8 +51,13 @@ struct PaddedImage {
     const int64_t q[] = {q0, q1, q2};
     int64_t which = 0, where = 0;
     for (int d = 0; d < kSpatial; ++d) {
-      which = which * dim[d].images + q[d] % dim[d].images;
-      where = where * dim[d].length + q[d] / dim[d].images;
+      const int64_t images = dim[d].images;
+      if (images == 1) {  // without the divisions, which a short line would wait for
+        where = where * dim[d].length + q[d];
+      } else {
+        which = which * images + q[d] % images;
+        where = where * dim[d].length + q[d] / images;
+      }
     }
     return which * image() + where;
   }
@@ -102,9 +107,9 @@ struct PaddedImage {
       }
   }
 
+  // Copies `channels` channels. REQUIRES: zeros at `to`, or what an earlier copy left there.
   template <class T>
-  void fill(const T* from, int64_t channels, T* to) const {
-    std::fill_n(to, channels * channel(), T(0));
+  void copy(const T* from, int64_t channels, T* to) const {
     for (int64_t c = 0; c < channels; ++c, to += channel(), from += elements())
       each_element([from, to](int64_t e, int64_t at) { to[at] = from[e]; });
   }

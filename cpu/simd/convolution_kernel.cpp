@@ -101,35 +101,36 @@ GRADUS_TARGET void multiply_line(int64_t k, const T* a, const T* b, const int64_
 // Sums are kept in 64 bytes of lanes whatever a vector's width, and folded in pairs.
 constexpr int kFoldParts = 64 / kConvBytes;
 constexpr int kFoldRows = kConvBytes == 64 ? 4 : 2, kFoldTaps = kConvBytes == 64 ? 6 : 3;
+constexpr int kLineTaps = kConvBytes == 64 ? 9 : kConvBytes == 32 ? 6 : 3;
 
-template <class T>
+template <class T, int kRows, int kTaps>
 GRADUS_TARGET void fold_windows(int64_t samples, int64_t places, const T* a, int64_t a_sample,
                                 int64_t a_row, const T* b, int64_t b_sample, const int64_t* taps,
                                 T* out, int64_t out_row) {
   using Vector = typename ConvVector<T>::Type;
   constexpr int kLanes = 64 / static_cast<int>(sizeof(T)), kStep = kLanes / kFoldParts;
-  Vector sum[kFoldRows][kFoldTaps][kFoldParts] = {};
+  Vector sum[kRows][kTaps][kFoldParts] = {};
   for (int64_t s = 0; s < samples; ++s, a += a_sample, b += b_sample) {
-    const T* seen[kFoldTaps];
-    for (int t = 0; t < kFoldTaps; ++t) seen[t] = b + taps[t];
+    const T* seen[kTaps];
+    for (int t = 0; t < kTaps; ++t) seen[t] = b + taps[t];
     for (int64_t p = 0; p < places; p += kLanes) {
 #pragma GCC unroll 4
       for (int v = 0; v < kFoldParts; ++v) {
-        Vector row[kFoldRows];
+        Vector row[kRows];
 #pragma GCC unroll 4
-        for (int r = 0; r < kFoldRows; ++r)
+        for (int r = 0; r < kRows; ++r)
           row[r] = *reinterpret_cast<const Vector*>(a + r * a_row + p + v * kStep);
-#pragma GCC unroll 6
-        for (int t = 0; t < kFoldTaps; ++t) {
+#pragma GCC unroll 9
+        for (int t = 0; t < kTaps; ++t) {
           const Vector x = *reinterpret_cast<const Vector*>(seen[t] + p + v * kStep);
 #pragma GCC unroll 4
-          for (int r = 0; r < kFoldRows; ++r) sum[r][t][v] += row[r] * x;
+          for (int r = 0; r < kRows; ++r) sum[r][t][v] += row[r] * x;
         }
       }
     }
   }
-  for (int r = 0; r < kFoldRows; ++r)
-    for (int t = 0; t < kFoldTaps; ++t) {
+  for (int r = 0; r < kRows; ++r)
+    for (int t = 0; t < kTaps; ++t) {
       T lane[kLanes];
       for (int v = 0; v < kFoldParts; ++v)
         *reinterpret_cast<Vector*>(lane + v * kStep) = sum[r][t][v];
@@ -146,8 +147,11 @@ template <class T>
 const ConvolutionKernel<T>& ConvolutionKernel<T>::GRADUS_SET() {
   namespace set = cpu::GRADUS_SET;
   static constexpr ConvolutionKernel kernel = {
-      set::kConvRows,        set::kConvStep, set::kConvColumns<T>, set::multiply_windows<T>,
-      set::multiply_line<T>, set::kFoldRows, set::kFoldTaps,       set::fold_windows<T>};
+      set::kConvRows,        set::kConvStep,
+      set::kConvColumns<T>,  set::multiply_windows<T>,
+      set::multiply_line<T>, set::kFoldRows,
+      set::kFoldTaps,        set::fold_windows<T, set::kFoldRows, set::kFoldTaps>,
+      set::kLineTaps,        set::fold_windows<T, 1, set::kLineTaps>};
   return kernel;
 }
 template const ConvolutionKernel<float>& ConvolutionKernel<float>::GRADUS_SET();

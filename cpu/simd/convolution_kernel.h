@@ -25,9 +25,13 @@ struct ConvolutionKernel {
   // a[s * a_sample + r * a_row + p] * b[s * b_sample + taps[t] + p], for fold_rows rows and
   // fold_taps taps. places is a multiple of kLanes.
   static constexpr int64_t kLanes = 64 / sizeof(T);
+  using Fold = void(int64_t samples, int64_t places, const T* a, int64_t a_sample, int64_t a_row,
+                    const T* b, int64_t b_sample, const int64_t* taps, T* out, int64_t out_row);
   int64_t fold_rows, fold_taps;
-  void (*fold)(int64_t samples, int64_t places, const T* a, int64_t a_sample, int64_t a_row,
-               const T* b, int64_t b_sample, const int64_t* taps, T* out, int64_t out_row);
+  Fold* fold;
+  // fold of one row, for line_taps taps.
+  int64_t line_taps;
+  Fold* fold_line;
 
   // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const ConvolutionKernel& name();

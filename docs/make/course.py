@@ -15,7 +15,8 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 COURSE = os.path.join(ROOT, "course")
-MODULES = ["Tensors", "Loops on a CPU", "Automatic differentiation", "CUDA kernels", "Training", "Several GPUs", "Extra", "A transformer"]
+MODULES = ["Tensors", "Loops on a CPU", "Automatic differentiation", "CUDA kernels", "Training", "Several GPUs", "Extra", "A transformer",
+           "A language model"]
 BEGIN, END = "<!-- tasks: made by docs/make/course.py -->\n", "<!-- end of tasks -->\n"
 
 sys.path[:0] = [COURSE, os.path.join(COURSE, "draw")]
@@ -28,9 +29,9 @@ def table():
     lines = ["| task | you write | tests | points |", "|---|---|---:|---:|"]
     for number, title in enumerate(MODULES):
         of_module = [task for task in tasks if task.module == number]
-        extra = " extra" if any(task.extra for task in of_module) else ""
-        lines.append(f"| **{number} {title}** | | **{sum(len(task.tests) for task in of_module)}** "
-                     f"| **{sum(task.points for task in of_module)}**{extra} |")
+        usual, extra = (sum(task.points for task in of_module if task.extra is kind) for kind in (False, True))
+        points = [f"**{usual}**"] * (usual > 0) + [f"**{extra}** extra"] * (extra > 0)
+        lines.append(f"| **{number} {title}** | | **{sum(len(task.tests) for task in of_module)}** | {' and '.join(points)} |")
         for task in of_module:
             text = os.path.splitext(os.path.basename(task.file))[0] + ".md"
             writes = ", ".join(f"`{re.sub('^course::((cpu|gpu)::)?', '', each)}`" for each in task.exports)

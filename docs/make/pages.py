@@ -2,7 +2,7 @@
 """Lays out the pages of the site: docs/make/pages.py OUT
 
 docs/ becomes the root of OUT, where README.md is index.md; CONTRIBUTING.md, CHANGELOG.md and LICENSE stand beside it, and
-course/text is course/. Links between them are changed accordingly.
+course/text is course/, and examples/notebooks is notebooks/. Links between them are changed accordingly.
 """
 import glob
 import html
@@ -15,7 +15,8 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # Where files and folders of the repository go. The longest that fits is taken.
 PLACES = {"README.md": "index.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANGELOG.md": "CHANGELOG.md", "LICENSE": "LICENSE",
           "docs": "", "docs/make/site.css": "site.css", "docs/make/site.js": "site.js", "course/text": "course", "course/README.md": "course/teach.md",
-          "course/staff/README.md": "course/staff.md"}
+          "course/staff/README.md": "course/staff.md", "examples/notebooks": "notebooks",
+          "examples/notebooks/README.md": "notebooks/index.md"}
 
 
 def place(path):

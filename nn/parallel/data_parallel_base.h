@@ -79,7 +79,6 @@ class DataParallelBase : public Module {
     return std::move(*results[0]);
   }
 
- private:
   // Gets the tensors that stand at one place of each replica's arguments, or results.
   using OnColumn = std::function<void(const std::vector<Tensor*>&)>;
   using Columns = std::function<void(const OnColumn&)>;
@@ -87,6 +86,7 @@ class DataParallelBase : public Module {
   void forward_all(const Columns& arguments, size_t count,
                    const std::function<void(size_t, Module&)>& replica, const Columns& results);
 
+ private:
   std::shared_ptr<Module> original_;
   std::vector<Device> devices_;
   Device output_device_;

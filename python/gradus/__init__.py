@@ -12,19 +12,43 @@ pi, e = 3.141592653589793, 2.718281828459045
 
 from . import _gradus
 from ._gradus import *  # noqa: F403
-from ._gradus import Tensor, __version__
+from ._gradus import Error as Error, Tensor as Tensor, __version__ as __version__
 
-from . import _tensor
-from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ._print import set_printoptions
+# "as" tells type checkers that a name is one of this module.
+from . import _html, _tensor
+from ._modes import enable_grad as enable_grad, inference_mode as inference_mode
+from ._modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
+from ._print import set_printoptions as set_printoptions
 from ._forms import *  # noqa: F403
-from . import amp, autograd, backends, cuda, fft, func, linalg, nn, optim, utils
-from .amp import autocast
-from .serialization import load, save
+from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda
+from . import distributed as distributed, fft as fft
+from . import func as func, linalg as linalg, metrics as metrics, nn as nn, optim as optim
+from . import profiler as profiler, sim as sim, utils as utils, watch as watch
+from ._fuse import fuse as fuse, vectorize as vectorize
+from .amp import autocast as autocast
+from .serialization import load as load, save as save
 
 
-def __getattr__(name):
-    """Rows whose names begin with an underscore."""
+def cmake_prefix_path() -> str:
+    """The folder that CMAKE_PREFIX_PATH names so that find_package(gradus) finds the library of this package.
+
+    Errors: Error where the package was built against a library that was installed elsewhere.
+    """
+    import pathlib
+
+    folder = pathlib.Path(__file__).resolve().parent
+    if not (folder / "lib/cmake/gradus/gradus-config.cmake").exists():
+        raise Error("cmake_prefix_path: this package holds no CMake package, for it was built against a "
+                    "library elsewhere; use the folder where that was installed")
+    return str(folder)
+
+
+def __getattr__(name: str) -> object:
+    """Rows whose names begin with an underscore; gradus.numpy and gradus.cupy, which are made at their first use."""
+    if name in ("numpy", "cupy"):
+        import importlib
+
+        return importlib.import_module(f".{name}", __name__)
     if name.startswith("_") and hasattr(_gradus, name):
         return getattr(_gradus, name)
     raise AttributeError(f"module 'gradus' has no attribute {name!r}")

@@ -1,6 +1,9 @@
 """Forms of PyTorch that are no rows of the tables: constructors by dtype, limits, new_*, unique."""
 
+from __future__ import annotations
+
 import builtins
+from typing import Any
 
 from . import _gradus
 from ._gradus import Tensor
@@ -9,29 +12,29 @@ from ._gradus import Tensor
 class Size(tuple):
     """The sizes of a tensor's dimensions."""
 
-    def numel(self):
+    def numel(self) -> Any:
         """The number of elements."""
         out = 1
         for size in self:
             out *= size
         return out
 
-    def __repr__(self):
+    def __repr__(self) -> Any:
         return f"gradus.Size({list(self)})"
 
 
-def is_tensor(obj):
+def is_tensor(obj: Any) -> Any:
     """Whether it is a Tensor."""
     return isinstance(obj, Tensor)
 
 
-def numel(input):
+def numel(input: Any) -> Any:
     """The number of elements."""
     return input.numel()
 
 
-def _constructor(name, dtype):
-    def made(*args):
+def _constructor(name: Any, dtype: Any) -> Any:
+    def made(*args: Any) -> Any:
         if len(args) == 1 and not isinstance(args[0], builtins.int):
             return _gradus.tensor(args[0], dtype=dtype)
         return _gradus.zeros(*args, dtype=dtype) if args else _gradus.empty(0, dtype=dtype)
@@ -52,7 +55,7 @@ class finfo:
 
     _bits = {"float16": (10, 5), "bfloat16": (7, 8), "float32": (23, 8), "float64": (52, 11)}
 
-    def __init__(self, dtype=None):
+    def __init__(self, dtype: Any = None) -> None:
         dtype = dtype or _gradus.get_default_dtype()
         name = str(dtype).rpartition(".")[2]
         name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
@@ -67,7 +70,7 @@ class finfo:
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0 ** (1 - largest)
 
-    def __repr__(self):
+    def __repr__(self) -> Any:
         return (f"finfo(min={self.min}, max={self.max}, eps={self.eps}, tiny={self.tiny}, "
                 f"dtype={self.dtype})")
 
@@ -75,26 +78,27 @@ class finfo:
 class iinfo:
     """The limits of a dtype of integers."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype: Any) -> None:
         if dtype.is_floating_point or dtype.is_complex or dtype is _gradus.bool:
             raise _gradus.TypeError(f"iinfo: {dtype} is no dtype of integers; expected one, or finfo")
         self.dtype, self.bits = str(dtype).rpartition(".")[2], 8 * dtype.itemsize
         self.min = -(2 ** (self.bits - 1)) if dtype.is_signed else 0
         self.max = 2 ** (self.bits - dtype.is_signed) - 1
 
-    def __repr__(self):
+    def __repr__(self) -> Any:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
-def can_cast(from_, to):
+def can_cast(from_: Any, to: Any) -> Any:
     """Whether a result of dtype from_ may be written to a tensor of dtype to."""
-    def kind(dtype):
+    def kind(dtype: Any) -> Any:
         return 3 if dtype.is_complex else 2 if dtype.is_floating_point else dtype is not _gradus.bool
 
     return kind(from_) <= kind(to)
 
 
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+def unique(input: Any, sorted: Any = True, return_inverse: Any = False, return_counts: Any = False, dim:
+           Any=None) -> Any:
     """The different elements, or slices along dim; also where each is and how often, where asked."""
     if dim is None:
         found = _gradus._unique2(input, sorted, return_inverse, return_counts)
@@ -104,11 +108,11 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return out if len(out) > 1 else out[0]
 
 
-def _of_tensors(name, before=0):
+def _of_tensors(name: Any, before: Any = 0) -> Any:
     """A row of a list of tensors, which may also come one by one."""
     row = getattr(_gradus, name)
 
-    def taken(*args, **keywords):
+    def taken(*args: Any, **keywords: Any) -> Any:
         if len(args) > before and isinstance(args[before], Tensor):
             args = (*args[:before], list(args[before:]))
         return row(*args, **keywords)
@@ -123,10 +127,10 @@ for _name in ("block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul
     globals()[_name] = _of_tensors(_name)
 
 
-def _new(name):
+def _new(name: Any) -> Any:
     make = getattr(_gradus, name)
 
-    def made(self, *args, dtype=None, device=None, requires_grad=False):
+    def made(self, *args: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
         return make(*args, dtype=dtype or self.dtype, device=device or self.device,
                     requires_grad=requires_grad)
 
@@ -135,7 +139,7 @@ def _new(name):
     return made
 
 
-def type(self, dtype=None, non_blocking=False):
+def type(self, dtype: Any = None, non_blocking: Any = False) -> Any:
     """The tensor as another dtype; without one, the name of this dtype as PyTorch has it."""
     if dtype is not None:
         return self.to(dtype, non_blocking=non_blocking)

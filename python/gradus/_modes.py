@@ -1,67 +1,90 @@
 """Whether operations are recorded, as a context and as a decorator."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 from . import _gradus
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class _Mode:
     """A context that can also decorate a function."""
 
-    def __call__(self, function):
+    def __call__(self, function: _F) -> _F:
         @functools.wraps(function)
-        def inner(*args, **kwargs):
+        def inner(*args: Any, **kwargs: Any) -> Any:
             with type(self)(*self._arguments()):
                 return function(*args, **kwargs)
 
-        return inner
+        return inner  # type: ignore[return-value]
 
-    def _arguments(self):
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def _arguments(self) -> tuple[Any, ...]:
         return ()
 
 
 class set_grad_enabled(_Mode):
     """Sets whether operations are recorded: at once, and in a `with` block until its end."""
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
         self._before = _gradus._set_grad_enabled(self.mode)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _gradus._set_grad_enabled(self._before)
 
-    def __call__(self, function):
+    def __call__(self, function: _F) -> _F:
         _gradus._set_grad_enabled(self._before)
         return super().__call__(function)
 
-    def _arguments(self):
+    def _arguments(self) -> tuple[bool]:
         return (self.mode,)
 
 
 class _GradMode(_Mode):
-    def __init__(self, function=None):
+    _mode: bool
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
         self._function = function
 
-    def __new__(cls, function=None):
+    @overload
+    def __new__(cls, function: None = None) -> _GradMode: ...
+    @overload
+    def __new__(cls, function: _F) -> _F: ...
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         made = super().__new__(cls)
         if function is None:
             return made
         made.__init__()
         return made(function)
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self._before = _gradus._set_grad_enabled(self._mode)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _gradus._set_grad_enabled(self._before)
 
 
 class no_grad(_GradMode):
-    """Operations are not recorded in the `with` block or the decorated function."""
+    """Operations are not recorded in the `with` block or the decorated function.
+
+    >>> import gradus
+    >>> x = gradus.ones(2, requires_grad=True)
+    >>> with gradus.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
 
     _mode = False
 
@@ -75,15 +98,15 @@ class enable_grad(_GradMode):
 class inference_mode(_Mode):
     """Operations are not recorded, and new tensors never take part in gradients."""
 
-    def __init__(self, mode=True):
+    def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self._before = _gradus._set_inference_mode(self.mode)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _gradus._restore_modes(self._before)
 
-    def _arguments(self):
+    def _arguments(self) -> tuple[bool]:
         return (self.mode,)

@@ -1,17 +1,29 @@
 """How a tensor is printed: as PyTorch prints it."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from . import _gradus
 
-_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+_options: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None,
-                     sci_mode=None):
-    """Sets how tensors are printed, with PyTorch's options and profiles (default, short, full)."""
+def set_printoptions(precision: int | None = None, threshold: float | None = None,
+                     edgeitems: int | None = None, linewidth: int | None = None,
+                     profile: str | None = None, sci_mode: bool | None = None) -> None:
+    """Sets how tensors are printed, with PyTorch's options and profiles (default, short, full).
+
+    >>> import gradus
+    >>> gradus.set_printoptions(precision=2)
+    >>> gradus.tensor([1 / 3])
+    tensor([0.33])
+    >>> gradus.set_printoptions(profile="default")
+    """
     if profile is not None:
-        profiles = {
+        profiles: dict[str, dict[str, Any]] = {
             "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),
             "short": dict(precision=2, threshold=1000, edgeitems=2, linewidth=80),
             "full": dict(precision=4, threshold=math.inf, edgeitems=3, linewidth=80),
@@ -25,7 +37,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 class _Formatter:
     """One width for all numbers of a tensor, so that columns stand below one another."""
 
-    def __init__(self, numbers, dtype):
+    def __init__(self, numbers: Sequence[Any], dtype: _gradus.dtype) -> None:
         self.real = dtype.is_floating_point
         self.integers = True
         self.scientific = False
@@ -49,7 +61,7 @@ class _Formatter:
             self.scientific = _options["sci_mode"]
         self.width = max(len(self.text(n)) for n in numbers)
 
-    def text(self, number):
+    def text(self, number: Any) -> str:
         if not self.real:
             return str(number)
         precision = _options["precision"]
@@ -59,11 +71,11 @@ class _Formatter:
             return f"{number:.0f}" + ("." if math.isfinite(number) else "")
         return f"{number:.{precision}f}"
 
-    def __call__(self, number):
+    def __call__(self, number: Any) -> str:
         return self.text(number).rjust(self.width)
 
 
-def _shown(tensor, edge):
+def _shown(tensor: _gradus.Tensor, edge: int) -> Any:
     """The elements that are printed: the edges where the tensor has many."""
     if tensor.dim() == 0:
         return tensor
@@ -75,8 +87,8 @@ def _shown(tensor, edge):
     return [_shown(part, edge) for part in parts]
 
 
-def _numbers(tensor, summarize):
-    def flatten(part):
+def _numbers(tensor: _gradus.Tensor, summarize: bool) -> list[Any]:
+    def flatten(part: Any) -> Iterator[Any]:
         if isinstance(part, list):
             for each in part:
                 yield from flatten(each)
@@ -85,10 +97,10 @@ def _numbers(tensor, summarize):
 
     if summarize:
         return list(flatten(_shown(tensor, _options["edgeitems"])))
-    return tensor.reshape(-1).tolist()
+    return list(tensor.reshape(-1).tolist())
 
 
-def _vector(tensor, indent, summarize, texts):
+def _vector(tensor: _gradus.Tensor, indent: int, summarize: bool, texts: _Formatter | _ComplexFormatter) -> str:
     edge = _options["edgeitems"]
     per_line = max(1, int((_options["linewidth"] - indent) / (max(1, texts.width) + 2)))
     if summarize and tensor.shape[0] > 2 * edge:
@@ -100,7 +112,7 @@ def _vector(tensor, indent, summarize, texts):
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _text(tensor, indent, summarize, texts):
+def _text(tensor: _gradus.Tensor, indent: int, summarize: bool, texts: _Formatter | _ComplexFormatter) -> str:
     if tensor.dim() == 0:
         return texts(tensor.item())
     if tensor.dim() == 1:
@@ -117,19 +129,19 @@ def _text(tensor, indent, summarize, texts):
 
 
 class _ComplexFormatter:
-    def __init__(self, numbers, dtype):
+    def __init__(self, numbers: Sequence[Any], dtype: _gradus.dtype) -> None:
         real = _gradus.float32
         self.first = _Formatter([n.real for n in numbers], real)
         self.second = _Formatter([n.imag for n in numbers], real)
         self.width = self.first.width + self.second.width + 2
 
-    def __call__(self, number):
+    def __call__(self, number: Any) -> str:
         imag = self.second(number.imag).strip()
         sign = "" if imag.startswith("-") else "+"
         return (self.first(number.real) + sign + imag + "j")
 
 
-def tensor_repr(self):
+def tensor_repr(self: _gradus.Tensor) -> str:
     """The tensor as text: elements, and what is not the default of dtype, device and gradient."""
     prefix = "tensor("
     values = self.detach()

@@ -1,16 +1,20 @@
 """What operations on a GPU compute with, under the names of torch.backends."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _gradus
 
 
 class _Matmul:
     @property
-    def allow_tf32(self):
+    def allow_tf32(self) -> Any:
         """Whether products of float32 may use TF32."""
         return _gradus.get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter
-    def allow_tf32(self, on):
+    def allow_tf32(self, on: Any) -> None:
         _gradus.set_float32_matmul_precision("high" if on else "highest")
 
 
@@ -21,12 +25,12 @@ class _Cudnn:
     benchmark, deterministic, enabled = False, True, True
 
     @property
-    def allow_tf32(self):
+    def allow_tf32(self) -> Any:
         """Whether convolutions of float32 may use TF32."""
         return _gradus._allows_tf32_convolutions()
 
     @allow_tf32.setter
-    def allow_tf32(self, on):
+    def allow_tf32(self, on: Any) -> None:
         _gradus._allow_tf32_convolutions(on)
 
 

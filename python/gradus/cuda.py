@@ -1,62 +1,147 @@
 """GPUs, under the names of torch.cuda and, for kernels of one's own, of cupy."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from . import _gradus
 from ._gradus._cuda import *  # noqa: F403
+from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
-from ._gradus._cuda import current_device, current_stream, set_device, set_stream
+from ._gradus._cuda import _StaticInputs, current_device, current_stream, set_device, set_stream
 
 
 class device:
     """Makes a GPU the current one in a `with` block."""
 
-    def __init__(self, device):
+    def __init__(self, device: _gradus.device | str | int) -> None:
         self.device = device
 
-    def __enter__(self):
+    def __enter__(self) -> device:
         self._before = current_device()
         set_device(self.device)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         set_device(self._before)
 
 
 class stream:
     """Makes a stream the current one in a `with` block."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: _Stream | None) -> None:
         self.stream = stream
 
-    def __enter__(self):
+    def __enter__(self) -> _Stream | None:
         if self.stream is not None:
             self._before = current_stream(self.stream.device)
             set_stream(self.stream)
         return self.stream
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         if self.stream is not None:
             set_stream(self._before)
 
 
-def _enter(self):
+def _enter(self: _Stream) -> _Stream:
     _before.setdefault(id(self), []).append(current_stream(self.device))
     set_stream(self)
     return self
 
 
-def _exit(self, *error):
+def _exit(self: _Stream, *error: object) -> None:
     set_stream(_before[id(self)].pop())
 
 
-_before = {}
-_Stream.__enter__, _Stream.__exit__ = _enter, _exit
+_before: dict[int, list[_Stream]] = {}
+setattr(_Stream, "__enter__", _enter)
+setattr(_Stream, "__exit__", _exit)
 
 
-def manual_seed(seed):
+class graph:
+    """Records the work of a `with` block in a CUDAGraph: on `stream`, or on a stream of its own."""
+
+    def __init__(self, cuda_graph: CUDAGraph, pool: Any = None, stream: _Stream | None = None) -> None:
+        self.cuda_graph, self._pool, self._stream = cuda_graph, pool, stream
+
+    def __enter__(self) -> None:
+        self._entered = stream(self._stream if self._stream is not None else _Stream())
+        self._entered.__enter__()
+        try:
+            self.cuda_graph.capture_begin(self._pool)
+        except BaseException:
+            self._entered.__exit__()
+            raise
+
+    def __exit__(self, kind: Any, *error: object) -> None:
+        try:
+            if kind is None:
+                self.cuda_graph.capture_end()
+            else:
+                self.cuda_graph.reset()
+        finally:
+            self._entered.__exit__()
+
+
+def _detached(value: Any) -> Any:
+    if isinstance(value, _gradus.Tensor):
+        return value.detach()
+    if isinstance(value, dict):
+        return {name: _detached(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_detached, value))
+    return value
+
+
+class Graphed:
+    """A function made by make_graphed()."""
+
+    _WARM_UP = 2  # the first call makes states, the second one uses them
+
+    def __init__(self, function: Callable[..., Any], samples: Sequence[_gradus.Tensor]) -> None:
+        self._function = function
+        self._inputs = _StaticInputs(samples)
+        self._static = [self._inputs[i] for i in range(len(samples))]
+        self._graph, self._calls, self._captured = CUDAGraph(), 0, False
+        self._result: Any = None
+
+    def __call__(self, *inputs: _gradus.Tensor) -> Any:
+        """Does what the function does with these inputs."""
+        if len(inputs) != len(self._static):
+            raise _gradus.TypeError(f"graphed function: {len(inputs)} inputs are given; expected "
+                                    f"{len(self._static)}, as many as there were samples")
+        self._inputs.set(inputs)
+        with device(self._inputs.device):
+            if self._calls < self._WARM_UP:
+                self._calls += 1
+                return _detached(self._function(*self._static))
+            if not self._captured:
+                with graph(self._graph):
+                    self._result = _detached(self._function(*self._static))
+                self._captured = True
+            self._graph.replay()
+            return self._result
+
+
+def make_graphed(function: Callable[..., Any], *samples: _gradus.Tensor) -> Graphed:
+    """A callable that does what the function does, by one call of the host from its third call on.
+
+    The samples fix shapes, dtypes and device of the inputs, which are tensors on one GPU. The first
+    two calls run the function, the third captures it, and later ones replay the graph: what it does
+    on the CPU alone, as printing, is not done again. The result has no graph of derivatives, and from
+    the third call on it is the same tensors, which the next call overwrites.
+    Errors: ValueError and TypeError for an input that differs from its sample; Error, which names the
+    operation, where something cannot be captured.
+    """
+    return Graphed(function, samples)
+
+
+def manual_seed(seed: int) -> None:
     """Seeds the generators of all devices."""
     _gradus.manual_seed(seed)
 
 
-def manual_seed_all(seed):
+def manual_seed_all(seed: int) -> None:
     """Seeds the generators of all devices."""
     _gradus.manual_seed(seed)

@@ -2,7 +2,7 @@
 
 from . import _gradus
 
-__all__ = []
+__all__: list[str] = []
 for _name in dir(_gradus):
     if _name.startswith("fft_"):
         globals()[_name[4:]] = getattr(_gradus, _name)

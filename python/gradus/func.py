@@ -1,31 +1,43 @@
 """Functions of functions, under the names of torch.func and jax."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
 from . import _gradus
 from ._modes import enable_grad
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
            "vmap"]
 
+_Function = Callable[..., Any]
+_Places = Union[int, tuple[int, ...]]
+_Dims = Union[int, tuple[Union[int, None], ...], None]
 
-def vmap(func, in_dims=0, out_dims=0, randomness="error"):
-    """func for each sample at once: dimension in_dims of each argument counts the samples."""
 
-    def mapped(*args):
+def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
+         randomness: str = "error") -> _Function:
+    """func for each sample at once: dimension in_dims of each argument counts the samples.
+
+    >>> import gradus
+    >>> x, y = gradus.ones(3, 2), gradus.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> gradus.func.vmap(gradus.dot)(x, y)
+    tensor([ 3.,  7., 11.])
+    """
+
+    def mapped(*args: Any) -> Any:
         return _gradus._vmap(func, args, in_dims, out_dims, randomness)
 
     return mapped
 
 
-def _select(args, argnums):
-    return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
-
-
-def grad_and_value(func, argnums=0, has_aux=False):
+def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
     """A function that returns the gradient of func, whose value is one number, and that value."""
 
-    def computed(*args):
+    def computed(*given: Any) -> Any:
         places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        args = list(args)
+        args = list(given)
         # The graph of the caller goes on through the arguments: gradients of gradients.
         outer = _gradus.is_grad_enabled() and any(args[i].requires_grad for i in places)
         with enable_grad():
@@ -35,34 +47,39 @@ def grad_and_value(func, argnums=0, has_aux=False):
             out = func(*args)
             value, aux = out if has_aux else (out, None)
             grads = _gradus._grad(value, tuple(args[i] for i in places), None, None, True, True)
-        grads = tuple(_gradus.zeros_like(args[i]) if g is None else g
-                      for g, i in zip(grads, places))
+        filled = tuple(_gradus.zeros_like(args[i]) if g is None else g
+                       for g, i in zip(grads, places))
         if not outer:
-            grads, value = tuple(g.detach() for g in grads), value.detach()
-        grads = grads[0] if isinstance(argnums, int) else grads
-        return (grads, (value, aux)) if has_aux else (grads, value)
+            filled, value = tuple(g.detach() for g in filled), value.detach()
+        found = filled[0] if isinstance(argnums, int) else filled
+        return (found, (value, aux)) if has_aux else (found, value)
 
     return computed
 
 
-def grad(func, argnums=0, has_aux=False):
-    """A function that returns the gradient of func, whose value is one number."""
+def grad(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
+    """A function that returns the gradient of func, whose value is one number.
+
+    >>> import gradus
+    >>> gradus.func.grad(lambda x: (x ** 2).sum())(gradus.tensor([1.0, 2.0]))
+    tensor([2., 4.])
+    """
     both = grad_and_value(func, argnums, has_aux)
 
-    def computed(*args):
+    def computed(*args: Any) -> Any:
         grads, value = both(*args)
         return (grads, value[1]) if has_aux else grads
 
     return computed
 
 
-def _picked(func, args, argnums, has_aux=False):
+def _picked(func: Any, args: Any, argnums: Any, has_aux: Any = False) -> Any:
     """The arguments that argnums names, func as a function of them alone, and a list for aux."""
     places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     places = tuple(place + len(args) if place < 0 else place for place in places)
     kept = []
 
-    def of_some(*values):
+    def of_some(*values: Any) -> Any:
         given = list(args)
         for place, value in zip(places, values):
             given[place] = value
@@ -76,20 +93,25 @@ def _picked(func, args, argnums, has_aux=False):
     return of_some, values[0] if isinstance(argnums, int) else values, kept
 
 
-def _outer(values):
+def _outer(values: Any) -> Any:
     """Whether the caller's graph goes on through one of the values."""
     values = (values,) if isinstance(values, _gradus.Tensor) else values
     return _gradus.is_grad_enabled() and any(value.requires_grad for value in values)
 
 
-def jacrev(func, argnums=0, *, has_aux=False):
+def jacrev(func: Any, argnums: Any = 0, *, has_aux: Any = False) -> Any:
     """A function that returns the Jacobian of func: one backward pass for each element of a result.
 
     argnums: the place of the argument to differentiate by, or a tuple of places.
     has_aux: func returns (result, anything else), and so does the function, with the Jacobian first.
+
+    >>> import gradus
+    >>> gradus.func.jacrev(lambda x: x ** 2)(gradus.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
 
-    def computed(*args):
+    def computed(*args: Any) -> Any:
         of_some, values, aux = _picked(func, args, argnums, has_aux)
         out = _gradus._jacobian(of_some, values, _outer(values), False)
         return (out, aux[0]) if has_aux else out
@@ -97,11 +119,11 @@ def jacrev(func, argnums=0, *, has_aux=False):
     return computed
 
 
-def _zeros_for_none(grads, like):
+def _zeros_for_none(grads: Any, like: Any) -> Any:
     return tuple(_gradus.zeros_like(x) if g is None else g for g, x in zip(grads, like))
 
 
-def _grads(outputs, inputs, weights):
+def _grads(outputs: Any, inputs: Any, weights: Any) -> Any:
     """Gradients that can be differentiated; zeros where an output does not depend on an input."""
     recorded = [(out, weight) for out, weight in zip(outputs, weights) if out.requires_grad]
     if not recorded:
@@ -110,13 +132,13 @@ def _grads(outputs, inputs, weights):
     return _zeros_for_none(_gradus._grad(outputs, inputs, weights, True, True, True), inputs)
 
 
-def jacfwd(func, argnums=0, has_aux=False):
+def jacfwd(func: Any, argnums: Any = 0, has_aux: Any = False) -> Any:
     """A function that returns the Jacobian of func: one pass for each element of an argument.
 
     argnums, has_aux: as in jacrev. It is the quicker one where results have more elements.
     """
 
-    def computed(*args):
+    def computed(*args: Any) -> Any:
         of_some, values, aux = _picked(func, args, argnums, has_aux)
         one_value = isinstance(values, _gradus.Tensor)
         outer, given = _outer(values), (values,) if one_value else values
@@ -146,10 +168,10 @@ def jacfwd(func, argnums=0, has_aux=False):
     return computed
 
 
-def hessian(func, argnums=0):
+def hessian(func: _Function, argnums: int = 0) -> _Function:
     """A function that returns the second derivatives of func, whose value is one number."""
 
-    def computed(*args):
+    def computed(*args: Any) -> Any:
         of_some, values, _ = _picked(func, args, argnums)
         if _outer(values):  # the C++ function has no graph of its own results
             return jacfwd(jacrev(func, argnums), argnums)(*args)
@@ -158,7 +180,7 @@ def hessian(func, argnums=0):
     return computed
 
 
-def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+def jvp(func: Any, primals: Any, tangents: Any, *, strict: Any = False, has_aux: Any = False) -> Any:
     """func(*primals), and its derivative along the tangents."""
     of_some, values, aux = _picked(func, primals, tuple(range(len(primals))), has_aux)
     values, tangents = tuple(values), tuple(tangents)
@@ -167,7 +189,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return (outputs, along, aux[0]) if has_aux else (outputs, along)
 
 
-def vjp(func, *primals, has_aux=False):
+def vjp(func: Any, *primals: Any, has_aux: Any = False) -> Any:
     """func(*primals), and a function that returns gradients for the weights of the results."""
     outer = _outer(primals)
     with enable_grad():
@@ -178,7 +200,7 @@ def vjp(func, *primals, has_aux=False):
     one = isinstance(out, _gradus.Tensor)
     outputs = (out,) if one else tuple(out)
 
-    def pulled(*weights):
+    def pulled(*weights: Any) -> Any:
         if len(weights) == 1 and isinstance(weights[0], (tuple, list)):
             weights = tuple(weights[0])
         on = outer or _outer(weights)
@@ -190,7 +212,8 @@ def vjp(func, *primals, has_aux=False):
     return (*result, aux) if has_aux else result
 
 
-def functional_call(module, parameters_and_buffers, args=None, kwargs=None):
+def functional_call(module: Any, parameters_and_buffers: Any, args: Any = None,
+                    kwargs: Any = None) -> Any:
     """module(*args, **kwargs) with other tensors in the place of parameters and buffers, by name."""
     from .nn._module import _keeps_weights
 

@@ -2,7 +2,7 @@
 
 from . import _gradus
 
-__all__ = []
+__all__: list[str] = []
 for _name in dir(_gradus):
     if _name.startswith("linalg_"):
         globals()[_name[7:]] = getattr(_gradus, _name)

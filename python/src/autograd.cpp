@@ -40,9 +40,13 @@ struct Called {
     const Acquired python;
     nb::list list;
     for (const Tensor& arg : args) list.append(arg);
-    const nb::object result = nb::handle(function.get())(*nb::tuple(list));
-    *one = is_tensor(result.ptr());
-    return list_of(result, "the function");
+    try {
+      const nb::object result = nb::handle(function.get())(*nb::tuple(list));
+      *one = is_tensor(result.ptr());
+      return list_of(result, "the function");
+    } catch (nb::python_error& error) {
+      rethrow(error);
+    }
   }
 };
 nb::object tuple_of(const Tensors& tensors) {

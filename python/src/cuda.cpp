@@ -1,8 +1,6 @@
-// gradus.cuda: devices, streams, events, memory, and kernels of one's own.
+// gradus.cuda: devices, streams, events and memory.
 #include <gradus/cuda/cuda.h>
-#include <gradus/cuda/rtc/raw_kernel.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include "bind.h"
 #include "errors.h"
@@ -18,34 +16,6 @@ int index_of(nb::handle device) {
   if (!load(device, true, to)) throw nb::type_error("expected a device, its index or its name");
   check<ValueError>(to.is_cuda(), "cuda: expected a CUDA device, but got ", to);
   return to.index();
-}
-
-// A grid or a block: one number, or up to three.
-cuda::Dim3 dim3_of(nb::handle size) {
-  Numbers numbers;
-  check<TypeError>(load(size, true, numbers) && numbers.size >= 1 && numbers.size <= 3,
-                   "RawKernel: a grid and a block are one to three integers");
-  const auto at = [&](size_t i) { return i < numbers.size ? numbers.data[i] : 1; };
-  return {at(0), at(1), at(2)};
-}
-
-std::vector<cuda::Argument> arguments_of(nb::handle args) {
-  std::vector<cuda::Argument> out;
-  for (const nb::handle arg : nb::borrow<nb::iterable>(args)) {
-    if (arg.is_none() || is_tensor(arg.ptr())) {
-      out.emplace_back(arg.is_none() ? Tensor() : tensor_of(arg.ptr()));
-      continue;
-    }
-    Scalar number;
-    check<TypeError>(load(arg, true, number), "RawKernel: an argument is a tensor, a number or None");
-    if (number.isBoolean())
-      out.emplace_back(number.to<bool>());
-    else if (number.isIntegral(false))
-      out.emplace_back(number.to<int64_t>());
-    else
-      out.emplace_back(number.toDouble());
-  }
-  return out;
 }
 
 }  // namespace
@@ -143,25 +113,6 @@ void bind_cuda(nb::module_& m) {
   m.def("_record_stream", [](const Tensor& x, const cuda::Stream& stream) {
     cuda::record_stream(x.impl().storage, stream);
   });
-
-  nb::class_<cuda::RawKernel>(m, "RawKernel", "A kernel of one's own, in CUDA C++.")
-      .def("__init__", [](cuda::RawKernel* self, const std::string& code, const std::string& name,
-                          const std::vector<std::string>& options) {
-        new (self) cuda::RawKernel(code, name, options);
-      }, nb::arg("code"), nb::arg("name"), nb::arg("options") = nb::make_tuple())
-      .def("__call__", [](const cuda::RawKernel& self, nb::handle grid, nb::handle block,
-                          nb::handle args, size_t shared_mem) {
-        const std::vector<cuda::Argument> arguments = arguments_of(args);
-        const cuda::Dim3 blocks = dim3_of(grid), threads = dim3_of(block);
-        const Released other_threads_run;
-        self(blocks, threads, arguments, shared_mem);
-      }, nb::arg("grid"), nb::arg("block"), nb::arg("args"), nb::kw_only(), nb::arg("shared_mem") = 0,
-         "Queues the kernel on the current stream.")
-      .def("compile", [](const cuda::RawKernel& self) {
-        const Released other_threads_run;
-        self.compile();
-      }, "Compiles the kernel now.")
-      .def_prop_ro("name", &cuda::RawKernel::name);
 }
 
 }  // namespace gradus::python

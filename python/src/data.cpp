@@ -242,6 +242,13 @@ void bind_data(nb::module_& m, nb::handle tensor) {
       },
       nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("copy") = nb::none(),
       "What numpy.asarray() calls.");
+  c.def(
+      "pin_memory",
+      [](const Tensor& x) { return released<Tensor>([&] { return x.pin_memory(); }); },
+      "The tensor in memory that a GPU copies from without waiting.");
+  c.def(
+      "is_pinned", [](const Tensor& x) { return x.is_pinned(); },
+      "Whether the memory is of that kind.");
   const auto make = [](nb::handle data, std::optional<ScalarType> dtype) {
     std::optional<Tensor> made = tensor_of_dtype(data, dtype);
     if (!made) throw nb::type_error("tensor: expected numbers, nested lists of them, or an array");

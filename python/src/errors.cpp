@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gradus/cuda/rtc/source.h"
+#include "gradus/distributed/job/error.h"
 #include "gradus/tensor/base/error.h"
 #include "gradus/tensor/base/warning.h"
 
@@ -17,7 +19,8 @@ struct ErrorClass {
   bool (*matches)(const std::exception& error);
   PyObject* object;
 };
-std::vector<ErrorClass> error_classes;  // derived ones before their bases
+std::vector<ErrorClass> error_classes;       // derived ones before their bases
+thread_local std::exception_ptr last_error;  // of C++ that became Python's
 
 template <class E>
 PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject* base,
@@ -83,9 +86,23 @@ void set_error(const std::exception_ptr& error) {
     PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const std::exception& e) {
     for (const ErrorClass& c : error_classes)
-      if (c.matches(e)) return PyErr_SetString(c.object, e.what());
+      if (c.matches(e)) {
+        last_error = error;
+        return PyErr_SetString(c.object, e.what());
+      }
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
+}
+
+void rethrow(nb::python_error& error) {
+  if (const std::exception_ptr last = std::exchange(last_error, nullptr)) {
+    try {
+      std::rethrow_exception(last);
+    } catch (const std::exception& e) {
+      if (nb::cast<std::string>(nb::str(error.value())) == e.what()) throw;
+    }
+  }
+  throw;
 }
 
 void bind_errors(nb::module_& m) {
@@ -104,6 +121,9 @@ void bind_errors(nb::module_& m) {
   add_error<LinAlgError>(m, "LinAlgError",
                          "A matrix that cannot be factored, inverted or solved with.", base);
   add_error<OutOfMemoryError>(m, "OutOfMemoryError", "A device has no room left.", base);
+  add_error<CompileError>(m, "CompileError", "Text given at run time does not compile.", base);
+  add_error<distributed::DistributedError>(
+      m, "DistributedError", "A rank ended, hung, or made another call than the others.", base);
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);

@@ -16,6 +16,9 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);
 // Sets Python's error to that of a caught exception.
 void set_error(const std::exception_ptr& error);
+// Throws the exception of Python that is being handled: where it was one of C++ before it came
+// through Python, as that again, so that C++ knows it by its type.
+[[noreturn]] void rethrow(nb::python_error& error);
 
 // The result of f, a pointer to an object or a number; `failed` after an exception, which is
 // Python's error then. For functions that Python calls without nanobind.

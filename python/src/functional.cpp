@@ -14,8 +14,8 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
   const char* names[] = {"input", "input2", "input3", "input4", "input5"};
   if (tensors == 2) names[1] = "target";
   for (size_t i = 0; i < tensors; ++i)
-    signature += std::string(i ? ", " : "") + names[i] + ": gradus.Tensor";
-  signature += signature_of(Binding::texts()) + ") -> object";
+    signature += std::string(i ? ", " : "") + names[i] + ": Tensor";
+  signature += signature_of(Binding::texts()) + ") -> " + type_text<R>();
   m.def(
       name,
       [name, function](const nb::args& args, const nb::kwargs& kwargs) {

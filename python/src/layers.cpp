@@ -5,7 +5,8 @@
 namespace gradus::python {
 
 #define LAYER(name, ...) add_module<nn::name##Impl>(m, #name, nullptr, "" __VA_ARGS__);
-#define DIMENSIONS(name) LAYER(name##1d) LAYER(name##2d) LAYER(name##3d)
+#define DIMENSIONS(name, ...) \
+  LAYER(name##1d, __VA_ARGS__) LAYER(name##2d, __VA_ARGS__) LAYER(name##3d, __VA_ARGS__)
 
 // A stack of clones of a layer, whose options are no GRADUS_OPTIONS.
 template <class Impl, class LayerImpl>
@@ -30,14 +31,14 @@ void bind_layers(nb::module_& m) {
       m, "TransformerDecoder", "decoder_layer",
       "tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask");
   LAYER(Linear)
-  LAYER(Bilinear)
+  LAYER(Bilinear, "input1, input2")
   LAYER(Identity)
   LAYER(Flatten)
   LAYER(Unflatten)
   LAYER(Embedding)
   LAYER(EmbeddingBag, "input, offsets, per_sample_weights")
   DIMENSIONS(Conv)
-  DIMENSIONS(ConvTranspose)
+  DIMENSIONS(ConvTranspose, "input, output_size")
   LAYER(Fold)
   LAYER(Unfold)
   LAYER(PixelShuffle)
@@ -48,7 +49,7 @@ void bind_layers(nb::module_& m) {
   DIMENSIONS(LPPool)
   DIMENSIONS(AdaptiveMaxPool)
   DIMENSIONS(AdaptiveAvgPool)
-  DIMENSIONS(MaxUnpool)
+  DIMENSIONS(MaxUnpool, "input, indices, output_size")
   LAYER(FractionalMaxPool2d)
   LAYER(FractionalMaxPool3d)
   DIMENSIONS(ConstantPad)
@@ -67,8 +68,8 @@ void bind_layers(nb::module_& m) {
   LAYER(Dropout3d)
   LAYER(AlphaDropout)
   LAYER(FeatureAlphaDropout)
-  LAYER(CosineSimilarity)
-  LAYER(PairwiseDistance)
+  LAYER(CosineSimilarity, "x1, x2")
+  LAYER(PairwiseDistance, "x1, x2")
   LAYER(RNN, "input, hx")
   LAYER(LSTM, "input, hx")
   LAYER(GRU, "input, hx")
@@ -83,7 +84,7 @@ void bind_layers(nb::module_& m) {
   LAYER(Transformer,
         "src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, "
         "memory_key_padding_mask")
-  LAYER(AdaptiveLogSoftmaxWithLoss)
+  LAYER(AdaptiveLogSoftmaxWithLoss, "input, target")
   LAYER(RReLU)
   LAYER(PReLU)
   LAYER(Softmin)

@@ -38,6 +38,19 @@ void bind_modes(nb::module_& m) {
       "set_default_dtype", [](const Given<ScalarType>& d) { set_default_dtype(d.value); },
       nb::arg("d"), "Sets the dtype of tensors of floating point numbers.");
   m.def(
+      "promote_types",
+      [](const Given<ScalarType>& type1, const Given<ScalarType>& type2) {
+        return to_python(promoteTypes(type1.value, type2.value));
+      },
+      nb::arg("type1"), nb::arg("type2"), "The smallest dtype that holds both.");
+  m.def(
+      "can_cast",
+      [](const Given<ScalarType>& from, const Given<ScalarType>& to) {
+        return canCast(from.value, to.value);
+      },
+      nb::arg("from_"), nb::arg("to"),
+      "Whether results of a dtype may be written to another one: not floats to integers.");
+  m.def(
       "get_num_threads", [] { return get_num_threads(); }, "The threads that one operation uses.");
   m.def(
       "set_num_threads", [](int n) { set_num_threads(n); }, nb::arg("n"),

@@ -43,4 +43,13 @@ NB_MODULE(_gradus, m) {
   bind_training(nn, optim, amp);
   nb::module_ cuda = m.def_submodule("_cuda", "The GPUs of C++.");
   bind_cuda(cuda);
+  bind_kernels(m, cuda);
+  nb::module_ sim = m.def_submodule("_sim", "The simulator of C++.");
+  bind_sim(sim);
+  nb::module_ distributed = m.def_submodule("_distributed", "The ranks of C++.");
+  bind_distributed(distributed);
+  nb::module_ watch = m.def_submodule("_watch", "What surrounds a training, of C++.");
+  nb::module_ metrics = m.def_submodule("_metrics", "The metrics of C++.");
+  nb::module_ profiler = m.def_submodule("_profiler", "The profiler of C++.");
+  bind_watch(watch, metrics, profiler);
 }

@@ -24,6 +24,12 @@ bool other_text(std::string_view text, PaddingMode& to) {
   return true;
 }
 
+std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  std::string out;
+  for (const std::string& text : texts) out.append(out.empty() ? "" : between).append(text);
+  return out;
+}
+
 std::string signature_of(const std::vector<OptionText>& options) {
   std::string out;
   bool star = false;
@@ -40,14 +46,24 @@ void fail_argument(const char* function, std::string_view name, const char* what
   fail<TypeError>(function, ": the argument ", name, " ", what);
 }
 
-nb::args with_keywords(const nb::args& args, nb::dict keywords, std::string_view names) {
+std::vector<std::string> names_of(std::string_view list) {
+  if (list.empty()) return {"input"};
+  if (list.front() == '(') list = list.substr(1, list.size() - 2);
+  std::vector<std::string> out;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(", "), list.size());
+    out.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 2, list.size()));
+  }
+  return out;
+}
+
+nb::args with_keywords(const nb::args& args, nb::dict keywords,
+                       const std::vector<std::string>& names) {
   nb::list all;
   for (const nb::handle arg : args) all.append(arg);
-  size_t at = 0;
-  for (std::string_view rest = names; !rest.empty(); ++at) {
-    const size_t comma = std::min(rest.find(", "), rest.size());
-    const nb::str name(rest.data(), comma);
-    rest.remove_prefix(std::min(comma + 2, rest.size()));
+  for (size_t at = 0; at < names.size(); ++at) {
+    const nb::str name(names[at].c_str());
     if (!keywords.contains(name)) {
       if (nb::len(keywords) && at >= args.size()) all.append(nb::none());
       continue;
@@ -86,6 +102,14 @@ namespace {
 struct PythonModule : nn::Module {
   NB_TRAMPOLINE(nn::Module, 1);
   void train(bool on) override { NB_OVERRIDE(train, on); }
+  std::shared_ptr<nn::Module> clone(const std::optional<Device>& device) const override {
+    const Acquired python;
+    const nb::object self = nb::find(static_cast<const nn::Module*>(this));
+    const nb::object copy = nb::module_::import_("copy").attr("deepcopy")(self);
+    auto out = nb::cast<std::shared_ptr<nn::Module>>(copy);
+    if (device) out->to(*device);
+    return out;
+  }
 };
 
 nb::object iterator(const nb::object& list) { return nb::steal(PyObject_GetIter(list.ptr())); }

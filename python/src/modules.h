@@ -62,7 +62,21 @@ struct Forward;
 template <class M, class R, class... A>
 struct Forward<R (M::*)(A...)> {
   using Class = M;
-  // Calls the module with as many arguments as were given. Null names: all by place.
+  // The types for a signature: "(self, query: Tensor, mask: Tensor | None = None) -> Tensor".
+  template <class Impl>
+  static std::string signature(const std::vector<std::string>& names) {
+    const std::vector<std::string> types = {type_text<std::decay_t<A>>()...};
+    const std::vector<bool> tensors = {std::is_same_v<std::decay_t<A>, Tensor>...};
+    const size_t required = fewest<Impl>(std::make_index_sequence<sizeof...(A) + 1>{});
+    std::string out = "(self";
+    for (size_t i = 0; i < types.size(); ++i) {
+      out += ", " + names.at(i) + ": " + types[i];
+      if (i >= required)
+        out += types[i] == "bool" ? " = True" : tensors[i] ? " | None = None" : " = None";
+    }
+    return out + ") -> " + type_text<R>();
+  }
+  // Calls the module with as many arguments as were given.
   template <class Impl>
   static nb::object call(Impl& module, const nb::args& args) {
     nb::object out;
@@ -81,6 +95,20 @@ struct Forward<R (M::*)(A...)> {
 
  private:
   template <class Impl, size_t... I>
+  static constexpr bool takes(std::index_sequence<I...>) {
+    using All = std::tuple<std::decay_t<A>...>;
+    return requires(Impl & module, std::tuple_element_t<I, All> & ... arg) {
+      module.forward(arg...);
+    };
+  }
+  // How many arguments a call needs.
+  template <class Impl, size_t... N>
+  static constexpr size_t fewest(std::index_sequence<N...>) {
+    size_t out = 0;
+    (void)(... || (takes<Impl>(std::make_index_sequence<N>{}) || (++out, false)));
+    return out;
+  }
+  template <class Impl, size_t... I>
   static bool with(Impl& module, const nb::args& args, nb::object& out, std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
     if constexpr (requires(std::tuple_element_t<I, All> & ... arg) { module.forward(arg...); }) {
@@ -97,8 +125,11 @@ struct Forward<R (M::*)(A...)> {
   }
 };
 
-// Keywords of forward() by name, in the order of its parameters: "query, key, value".
-nb::args with_keywords(const nb::args& args, nb::dict keywords, std::string_view names);
+// "query, key, value" as names; that of an argument alone is input.
+std::vector<std::string> names_of(std::string_view list);
+// Keywords of forward() by name, in the order of its parameters.
+nb::args with_keywords(const nb::args& args, nb::dict keywords,
+                       const std::vector<std::string>& names);
 // The arguments device= and dtype= of every module, taken out of the keywords.
 struct Placement {
   explicit Placement(nb::dict& keywords);
@@ -112,15 +143,18 @@ void check_all_taken(const char* function, const nb::dict& keywords);
 template <class Impl>
 using OptionsOf = std::remove_cvref_t<decltype(std::declval<Impl&>().options)>;
 
-// The call, with arguments by place and, where `forward` names them, by name.
+// The call, with arguments by place or by the names that `forward` lists.
 template <class Impl>
 void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
-  const auto call = [forward](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
-    if (kwargs.size() == 0) return Forward<decltype(&Impl::forward)>::call(self, args);
-    return Forward<decltype(&Impl::forward)>::call(self, with_keywords(args, kwargs, forward));
+  using Call = Forward<decltype(&Impl::forward)>;
+  const std::vector<std::string> names = names_of(forward);
+  const auto call = [names](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
+    if (kwargs.size() == 0) return Call::call(self, args);
+    return Call::call(self, with_keywords(args, kwargs, names));
   };
-  c.def("__call__", call);
-  c.def("forward", call);
+  for (const char* name : {"__call__", "forward"})
+    c.def(name, call,
+          nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
 }
 
 // The member of that name, of those that a module of C++ registers; null where there is none.
@@ -161,15 +195,18 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
   note_members(typeid(Impl), [](nn::Module& module, std::string_view member) {
     return member_named(static_cast<Impl&>(module), member);
   });
-  const std::string signature = "def __init__(self" + signature_of(Binding::texts()) +
-                                ", *, device: object = None, dtype: object = None) -> None";
+  const std::string own = signature_of(Binding::texts());
+  const std::string signature =
+      "def __init__(self" + own + (own.find(", *, ") == own.npos ? ", *, " : ", ") +
+      "device: device | str | int | None = None" +
+      (own.find(", dtype: ") == own.npos ? ", dtype: dtype | None = None) -> None" : ") -> None");
   c.def(
       "__init__",
       [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
         nb::dict keywords;
         keywords.update(kwargs);
-        const Placement placement(keywords);
         const Options options = Binding::read(name, args, 0, keywords);
+        const Placement placement(keywords);  // of what is left: some options are called dtype, too
         check_all_taken(name, keywords);
         new (self) Impl(options);
         placement.apply(*self);

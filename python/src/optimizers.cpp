@@ -36,6 +36,17 @@ nb::object option_value(const Fields& fields, std::string_view name) {
   }
   return nb::len(parts) ? nb::object(nb::tuple(parts)) : nb::object();
 }
+std::string option_type(const Fields& fields, std::string_view name) {
+  std::vector<std::string> parts;
+  for (const Field& field : fields) {
+    if (whole_name(field.name) != name) continue;
+    parts.push_back(
+        std::visit([](auto* value) { return type_text<std::remove_pointer_t<decltype(value)>>(); },
+                   field.value));
+    if (field.name == name) return parts[0];
+  }
+  return "tuple[" + joined(parts, ", ") + "]";
+}
 // Errors: TypeError for another kind of value, KeyError where there is no such option.
 void set_option(const char* optimizer, Fields fields, nb::handle name, nb::handle value) {
   const std::string key = nb::cast<std::string>(name);
@@ -141,13 +152,15 @@ template <class O, class Options>
 void add_optimizer(nb::module_& m, const char* name) {
   nb::class_<O, optim::Optimizer> c(m, name, nb::type_slots(optimizer_slots));
   Options defaults = blank<Options>();
-  std::string signature = "def __init__(self, params: object";
+  std::string signature =
+      "def __init__(self, params: collections.abc.Iterable[Tensor | tuple[str, Tensor] | dict[str, "
+      "typing.Any]]";
   std::vector<std::string> names;
   for (const Field& field : defaults.fields()) {
     const std::string whole(whole_name(field.name));
     if (!names.empty() && names.back() == whole) continue;
     names.push_back(whole);
-    signature += ", " + whole + ": object";
+    signature += ", " + whole + ": " + option_type(defaults.fields(), whole);
     if (names.size() > 1 || std::is_default_constructible_v<Options>)
       signature += " = " + nb::cast<std::string>(nb::repr(option_value(defaults.fields(), whole)));
   }

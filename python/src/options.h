@@ -5,6 +5,7 @@
 #include <gradus/nn/nn.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -199,47 +200,80 @@ nb::object option_object(const T& value) {
   }
 }
 
-// How an option's type is written in a signature.
+// The texts with `between` between them: "int, str".
+std::string joined(const std::vector<std::string>& texts, std::string_view between);
+
+// How a type is written in a signature.
 template <class T>
-const char* option_type() {
-  if constexpr (std::is_same_v<T, bool>)
+std::string type_text() {
+  if constexpr (std::is_same_v<T, bool>) {
     return "bool";
-  else if constexpr (std::is_integral_v<T>)
+  } else if constexpr (std::is_integral_v<T>) {
     return "int";
-  else if constexpr (std::is_floating_point_v<T>)
+  } else if constexpr (std::is_floating_point_v<T>) {
     return "float";
-  else if constexpr (Enumeration<T> || std::is_same_v<T, std::string> ||
-                     std::is_same_v<T, nn::InterpolationMode>)
+  } else if constexpr (Enumeration<T> || std::is_same_v<T, std::string> ||
+                       std::is_same_v<T, nn::InterpolationMode>) {
     return "str";
-  else if constexpr (std::is_same_v<T, Tensor>)
-    return "Tensor | None";
-  else if constexpr (nn::detail::kIsVector<T> || Expanding<T>)
-    return "int | collections.abc.Sequence[int]";
-  else
+  } else if constexpr (std::is_same_v<T, Tensor>) {
+    return "Tensor";
+  } else if constexpr (std::is_same_v<T, ScalarType>) {
+    return "dtype";
+  } else if constexpr (nn::detail::kIsOptional<T>) {
+    return type_text<typename T::value_type>() + " | None";
+  } else if constexpr (nn::detail::kIsVector<T> || Expanding<T>) {
+    using Element = std::remove_cvref_t<decltype(std::declval<T>()[0])>;
+    const std::string list = "collections.abc.Sequence[" + type_text<Element>() + "]";
+    // One number stands for a list of it.
+    return nn::detail::kIsVector<T> && !std::is_arithmetic_v<Element>
+               ? list
+               : type_text<Element>() + " | " + list;
+  } else if constexpr (is_function<T>) {
+    return "collections.abc.Callable[..., " + type_text<typename T::result_type>() + "]";
+  } else if constexpr (Holder<T>) {
+    return "Module";
+  } else if constexpr (requires(T value) { value.amounts; }) {  // ConvPadding
+    return "str | " + type_text<decltype(T::amounts)>();
+  } else if constexpr (requires(T value) { value.output; }) {  // ASMoutput
+    return "tuple[" + type_text<decltype(T::output)>() + ", " + type_text<decltype(T::loss)>() +
+           "]";
+  } else if constexpr (requires { std::variant_size<T>::value; }) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return joined({type_text<std::variant_alternative_t<I, T>>()...}, " | ");
+    }
+    (std::make_index_sequence<std::variant_size_v<T>>{});
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return "tuple[" + joined({type_text<std::tuple_element_t<I, T>>()...}, ", ") + "]";
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else {
     return "object";
+  }
 }
 
-// Options made of as few arguments as their constructor needs.
+// Options made of as few arguments as their constructor needs, each of which is `number` if it may.
+template <int number>
 struct AnyArgument {
   template <class T>
   requires(!requires { T::argument_count; })  // not the options themselves
   operator const T&() const {
     static const T blank = [] {
-      if constexpr (std::is_default_constructible_v<T>)
-        return T{};
+      if constexpr (std::is_arithmetic_v<T> || Expanding<T> || !std::is_default_constructible_v<T>)
+        return T(number);
       else
-        return T(0);
+        return T{};
     }();
     return blank;
   }
 };
-template <class Options>
+template <class Options, int number = 0>
 Options blank_options() {
   if constexpr (std::is_default_constructible_v<Options>) {
     return Options{};
   } else {
     return []<size_t... I>(std::index_sequence<I...>) {
-      return Options(((void)I, AnyArgument{})...);
+      return Options(((void)I, AnyArgument<number>{})...);
     }
     (std::make_index_sequence<Options::argument_count>{});
   }
@@ -281,72 +315,95 @@ struct OptionBinding {
       return Options::argument_count;
   }
 
+  static constexpr size_t arguments() {
+    if constexpr (requires { Options::argument_count; })
+      return Options::argument_count;
+    else
+      return 0;
+  }
+  // Which options have a default that follows from an argument: stride, which is kernel_size.
+  static const std::vector<bool>& following() {
+    static const std::vector<bool> out = [] {
+      std::vector<bool> follows;
+      Options zeros = blank_options<Options, 0>(), ones = blank_options<Options, 1>();
+      std::vector<nb::object> values;
+      each(zeros, [&](const auto& field) { values.push_back(option_object(field.value)); });
+      each(ones, [&](const auto& field) {
+        const size_t i = follows.size();
+        follows.push_back(i >= arguments() && !values[i].equal(option_object(field.value)));
+      });
+      return follows;
+    }();
+    return out;
+  }
+
   static std::vector<OptionText> texts() {
     Options options = blank_options<Options>();
     std::vector<OptionText> out;
     each(options, [&](const auto& field) {
       using T = std::remove_cvref_t<decltype(field.value)>;
-      out.push_back({std::string(field.name == "lambda" ? "lambd" : field.name), option_type<T>(),
-                     out.size() < required()
-                         ? ""
-                         : nb::cast<std::string>(nb::repr(option_object(field.value))),
+      const bool follows = following()[out.size()];
+      const std::string type =
+          type_text<T>() + (std::is_same_v<T, Tensor> || follows ? " | None" : "");
+      std::string value;
+      if (follows)
+        value = "None";
+      else if (out.size() >= required())
+        value = nb::cast<std::string>(nb::repr(option_object(field.value)));
+      out.push_back({std::string(field.name == "lambda" ? "lambd" : field.name), type, value,
                      has_place(options, field.value)});
     });
     return out;
-  }
-
-  // Gives the options that were not given the defaults that follow from the required arguments: a
-  // stride is the kernel_size.
-  static void derive(Options& options, const std::vector<bool>& given) {
-    if constexpr (required() > 0 && requires { options.fields(); }) {
-      const auto fields = options.fields();
-      const Options derived = [&]<size_t... I>(std::index_sequence<I...>) {
-        return Options(std::get<I>(fields).value...);
-      }
-      (std::make_index_sequence<required()>{});
-      const auto defaults = derived.fields();
-      [&]<size_t... I>(std::index_sequence<I...>) {
-        const auto set = [&](size_t i, const auto& to, const auto& from) {
-          using T = std::remove_cvref_t<decltype(to.value)>;
-          if (!given[i]) const_cast<T&>(to.value) = from.value;
-        };
-        (set(I, std::get<I>(fields), std::get<I>(defaults)), ...);
-      }
-      (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(fields)>>>{});
-    }
   }
 
   // Options from the positional arguments [first, end), and from keywords, which are taken out.
   static Options read(const char* function, const nb::args& args, size_t first,
                       nb::dict& keywords) {
     Options options = blank_options<Options>();
-    size_t at = first, index = 0;
-    std::vector<bool> found;
-    each(options, [&](const auto& field) {
-      using T = std::remove_cvref_t<decltype(field.value)>;
-      T& value = const_cast<T&>(field.value);
-      const std::string_view name = field.name == "lambda" ? "lambd" : field.name;
-      const nb::str key(name.data(), name.size());
-      nb::object given;
-      if (has_place(options, value) && at < args.size()) {
-        given = args[at++];
-        if (keywords.contains(key)) fail_argument(function, name, "is given twice");
-      } else if (keywords.contains(key)) {
-        given = nb::object(keywords[key]);
-        PyDict_DelItem(keywords.ptr(), key.ptr());
-      }
-      if (given.is_valid()) {
-        if (!load_option(given, value))
+    size_t at = first;
+    const auto take = [&](size_t begin, size_t end) {
+      size_t next = 0;
+      each(options, [&](const auto& field) {
+        const size_t index = next++;
+        if (index < begin || index >= end) return;
+        using T = std::remove_cvref_t<decltype(field.value)>;
+        T& value = const_cast<T&>(field.value);
+        const std::string_view name = field.name == "lambda" ? "lambd" : field.name;
+        const nb::str key(name.data(), name.size());
+        nb::object given;
+        if (has_place(options, value) && at < args.size()) {
+          given = args[at++];
+          if (keywords.contains(key)) fail_argument(function, name, "is given twice");
+        } else if (keywords.contains(key)) {
+          given = nb::object(keywords[key]);
+          PyDict_DelItem(keywords.ptr(), key.ptr());
+        }
+        if (!given.is_valid()) {
+          if (index < required()) fail_argument(function, name, "is missing");
+        } else if (!(given.is_none() && following()[index]) && !load_option(given, value)) {
           fail_argument(function, name, "has a value of another type");
-      } else if (index < required()) {
-        fail_argument(function, name, "is missing");
-      }
-      found.push_back(given.is_valid());
-      ++index;
-    });
-    derive(options, found);
+        }
+      });
+    };
+    take(0, arguments());
+    options = with_defaults(options);
+    take(arguments(), SIZE_MAX);
     if (at < args.size()) fail_argument(function, "", "too many arguments");
     return options;
+  }
+
+ private:
+  // The arguments of `from`, and the defaults that follow from them.
+  static Options with_defaults(const Options& from) {
+    if constexpr (arguments() > 0) {
+      const auto fields = from.fields();
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        return Options(std::get<I>(fields).value...);
+      }
+      (std::make_index_sequence<arguments()>{});
+    } else {
+      return from;
+    }
   }
 };
 

@@ -302,10 +302,10 @@ void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const 
 // The method whose numbers are arguments of their own, where all others may be left out.
 template <class R, class... A>
 void add_list(const Scopes& scopes, const char* name,
-              R (*function)(const Tensor&, IntArrayRef, A...), const char* doc,
-              const RowParams& params) {
+              R (*function)(const Tensor&, IntArrayRef, A...), const char* doc, RowParams params) {
   for (size_t i = 2; i < params.size(); ++i)
     if (!params[i].value.is_valid()) return;
+  params[1].value.reset();  // no numbers are no default
   define<true, 0>(scopes.tensor, name, doc, CallList<R, A...>{function}, params);
 }
 // The form in place: name_.

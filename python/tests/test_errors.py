@@ -24,7 +24,9 @@ CASES = [
 def test_every_class_of_error_is_raised():
     classes = {value for name, value in vars(gradus._gradus).items()
                if isinstance(value, type) and issubclass(value, gradus.Error)}
-    assert {own for own, *_ in CASES} == classes
+    # Those of kernels and of ranks are raised in test_kernels.py and test_distributed.py.
+    others = {gradus.CompileError, gradus.DistributedError}
+    assert {own for own, *_ in CASES} == classes - others
 
 
 @pytest.mark.parametrize("own, builtin, call, text", CASES)
@@ -64,3 +66,16 @@ def test_warnings_are_pythons():
 def test_an_argument_that_cannot_be_read_is_an_error_of_its_class(call):
     with pytest.raises(gradus.ValueError, match="is not a device|has no valid index"):
         call()
+
+
+def test_an_error_that_comes_through_python_is_known_again():
+    """vmap calls the function for each sample where C++ says that it cannot be batched."""
+    x = gradus.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    def scaled(row):
+        return row * row.sum().item()
+
+    with pytest.warns(UserWarning, match="called once for each of 2 samples"):
+        assert gradus.func.vmap(scaled)(x).tolist() == [[3, 6], [21, 28]]
+    with pytest.raises(KeyError, match="of Python"):
+        gradus.func.vmap(lambda row: {}["of Python"])(x)

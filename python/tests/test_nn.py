@@ -143,3 +143,38 @@ def test_a_closure_is_called():
 
     first = lbfgs.step(closure)
     assert first.item() == 4 and abs(x.item() - 1) < 1e-4
+
+
+@pytest.mark.parametrize("make, equal", [
+    (lambda: nn.MaxPool2d(2), lambda: nn.MaxPool2d(2, 2)),
+    (lambda: nn.MaxPool2d(2, stride=None), lambda: nn.MaxPool2d(2, 2)),
+    (lambda: nn.MaxPool2d(3, None, 1), lambda: nn.MaxPool2d(3, 3, 1)),
+    (lambda: nn.AvgPool2d((2, 1)), lambda: nn.AvgPool2d((2, 1), (2, 1))),
+    (lambda: nn.LPPool2d(2, 2), lambda: nn.LPPool2d(2, 2, 2)),
+])
+def test_a_default_follows_from_the_arguments(make, equal):
+    x = gradus.rand(1, 2, 6, 6)
+    assert gradus.equal(make()(x), equal()(x))
+
+
+def test_a_default_follows_from_the_arguments_elsewhere():
+    x = gradus.rand(1, 2, 6, 6)
+    assert gradus.equal(nn.functional.max_pool2d(x, 3), nn.functional.max_pool2d(x, 3, 3))
+    attention = nn.MultiheadAttention(8, 2)
+    assert attention(*[gradus.rand(3, 1, 8)] * 3)[0].shape == (3, 1, 8)
+    values, indices = nn.functional.max_pool2d_with_indices(x, 2)
+    assert nn.MaxUnpool2d(2)(values, indices).shape == x.shape
+
+
+def test_forward_takes_keywords():
+    x, y = gradus.rand(2, 3), gradus.rand(2, 3)
+    layer, loss = nn.Linear(3, 3), nn.MSELoss()
+    assert gradus.equal(layer(input=x), layer(x))
+    assert gradus.equal(loss(input=x, target=y), loss(x, y)) and gradus.equal(loss(x, target=y), loss(x, y))
+    assert gradus.equal(nn.CosineSimilarity()(x1=x, x2=y), nn.CosineSimilarity()(x, y))
+    with pytest.raises(TypeError, match="inputs is unknown"):
+        layer(inputs=x)
+
+
+def test_an_option_called_dtype_reaches_the_module():
+    assert nn.Softmax(0, dtype=gradus.float64)(gradus.rand(3)).dtype == gradus.float64

@@ -134,3 +134,11 @@ def test_a_linear_model_is_trained():
 
 def test_the_package_says_what_it_is():
     assert gradus.show_config().startswith(f"Gradus {gradus.__version__}, ")
+
+
+def test_pin_memory():
+    assert not gradus.ones(2).is_pinned()
+    pinned = gradus.ones(2).pin_memory()
+    assert gradus.equal(pinned, gradus.ones(2)) and pinned.is_pinned() == gradus.cuda.is_available()
+    loader = gradus.utils.data.DataLoader(gradus.utils.data.TensorDataset(gradus.ones(4)), pin_memory=True)
+    assert [batch[0].item() for batch in loader] == [1, 1, 1, 1]

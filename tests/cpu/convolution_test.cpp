@@ -88,6 +88,27 @@ TEST(CpuConvolution, ManyChannels) {
   }
 }
 
+// Windows of which none overlap, with elements that no window sees, and of one element each, which
+// are the image. Images of few places share a product.
+TEST(CpuConvolution, WindowsThatLieApart) {
+  for (int i = 0; i < 24; ++i) {
+    Convolution s;
+    s.groups = pick(1, 2), s.batch = pick(1, 6);
+    s.channels = s.groups * pick(8, 12), s.filters = s.groups * pick(8, 70);
+    const bool is_image = i % 3 == 0;
+    s.spatial = i % 4 == 1 ? 3 : 2;
+    for (int d = kSpatial - s.spatial; d < kSpatial; ++d) {
+      const int64_t kernel = is_image ? 1 : pick(1, 4), dilation = pick(1, 2);
+      const int64_t stride = is_image ? 1 : (kernel - 1) * dilation + pick(1, 2);
+      const int64_t out = i % 2 ? pick(1, 5) : pick(16, 20);
+      const int64_t in = (out - 1) * stride + (kernel - 1) * dilation + pick(1, stride);
+      s.dim[d] = {in, out, kernel, stride, 0, dilation};
+    }
+    ASSERT_TRUE(cpu::unfolded_way<float>(s)) << test::describe(s);
+    check_parts(s, i % 5 ? kFloat : kDouble);
+  }
+}
+
 // Of 3 x 3 windows and many channels, for lines of odd lengths and any padding of winograd_way.
 Convolution random_tiles(int64_t most_size) {
   Convolution s;

@@ -2,14 +2,19 @@
 
 from .. import _gradus
 from .._gradus._nn import *  # noqa: F403
-from .._gradus._nn import Module
+from .._gradus._nn import Module as Module
 
 del functional, init  # noqa: F821  the submodules of C++, in whose place come those of Python
 
 from . import _module
-from .parameter import Parameter
-from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .attention import (MultiheadAttention, Transformer, TransformerDecoder,
-                        TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer)
-from . import functional, init, utils
-from .upsample import Upsample
+from .parameter import Parameter as Parameter
+from .containers import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
+from .containers import ParameterDict as ParameterDict, ParameterList as ParameterList
+from .attention import MultiheadAttention as MultiheadAttention, Transformer as Transformer
+from .attention import TransformerDecoder as TransformerDecoder
+from .attention import TransformerDecoderLayer as TransformerDecoderLayer
+from .attention import TransformerEncoder as TransformerEncoder
+from .attention import TransformerEncoderLayer as TransformerEncoderLayer
+from . import functional as functional, init as init, parallel as parallel, utils as utils
+from .parallel import DataParallel as DataParallel
+from .upsample import Upsample as Upsample

@@ -1,8 +1,12 @@
 """What every module does in Python's way: hooks, text, copies. The state is C++'s."""
 
+from __future__ import annotations
+
 import collections
 import copy
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 from .. import _gradus, autograd
 from .._gradus import _nn
@@ -11,7 +15,7 @@ from .._gradus._nn import Module
 _call_python = Module.__call__
 
 
-def _is_python(module):
+def _is_python(module: Module) -> bool:
     """Whether forward() is Python's."""
     return type(module).__call__ is _call_python
 
@@ -19,32 +23,32 @@ def _is_python(module):
 class _HookHandle:
     """What register_forward_hook() returns: remove() takes the hook away."""
 
-    def __init__(self, remove):
-        self._remove = remove
+    def __init__(self, remove: Callable[[], Any]) -> None:
+        self._remove: Callable[[], Any] | None = remove
 
-    def remove(self):
+    def remove(self) -> None:
         remove, self._remove = self._remove, None
         if remove is not None:
             remove()
 
-    def __enter__(self):
+    def __enter__(self) -> _HookHandle:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.remove()
 
 
 _numbers = itertools.count()
 
 
-def _add_hook(module, kind, hook):
+def _add_hook(module: Module, kind: str, hook: Callable[..., Any]) -> _HookHandle:
     hooks = module.__dict__.setdefault(f"_{kind}s", {})
     number = next(_numbers)
     hooks[number] = hook
     return _HookHandle(lambda: hooks.pop(number, None))
 
 
-def register_forward_pre_hook(self, hook):
+def register_forward_pre_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
     """Calls hook(module, args) before forward(). What it returns takes the place of args."""
     if _is_python(self):
         return _add_hook(self, "forward_pre_hook", hook)
@@ -52,7 +56,7 @@ def register_forward_pre_hook(self, hook):
     return _HookHandle(lambda: self._remove_forward_pre_hook(number))
 
 
-def register_forward_hook(self, hook):
+def register_forward_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
     """Calls hook(module, args, output) after forward(). What it returns takes the place of output."""
     if _is_python(self):
         return _add_hook(self, "forward_hook", hook)
@@ -60,7 +64,7 @@ def register_forward_hook(self, hook):
     return _HookHandle(lambda: self._remove_forward_hook(number))
 
 
-def _call(self, *args, **kwargs):
+def _call(self: Module, *args: Any, **kwargs: Any) -> Any:
     """Calls forward() between the hooks."""
     hooks = self.__dict__.get("_forward_pre_hooks")
     for hook in list(hooks.values()) if hooks else ():
@@ -76,27 +80,27 @@ def _call(self, *args, **kwargs):
     return output
 
 
-def forward(self, *args, **kwargs):
+def forward(self: Module, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
 
 
-def _init_subclass(cls, **kwargs):
+def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
     # A class of Python that derives from a layer of C++ may have a forward() of its own.
     if "forward" in cls.__dict__ and "__call__" not in cls.__dict__:
-        cls.__call__ = _call_python
+        setattr(cls, "__call__", _call_python)
 
 
-def extra_repr(self):
+def extra_repr(self: Module) -> str:
     """The options, as the text of the module shows them."""
     if _class_of_cpp(type(self)) is None:
         return ""
     return ", ".join(f"{name}={value!r}" for name, value in self._options().items())
 
 
-def __repr__(self):
-    lines = []
+def __repr__(self: Module) -> str:
+    lines: list[str] = []
     for name, child in self.named_children():
         lines += f"({name}): {child!r}".split("\n")
     name, extra = type(self).__name__, self.extra_repr()
@@ -105,7 +109,7 @@ def __repr__(self):
     return f"{name}({extra}\n  " + "\n  ".join(lines) + "\n)"
 
 
-def apply(self, fn):
+def apply(self: Module, fn: Callable[[Module], Any]) -> Module:
     """Calls fn for every module below and then for this one, and returns this one."""
     for child in self.children():
         child.apply(fn)
@@ -113,7 +117,7 @@ def apply(self, fn):
     return self
 
 
-def get_submodule(self, target):
+def get_submodule(self: Module, target: str) -> Module:
     """The module below of that name: "layers.0"."""
     for name in target.split(".") if target else ():
         parts = self._modules
@@ -123,8 +127,8 @@ def get_submodule(self, target):
     return self
 
 
-def _tensor_at(kind):
-    def get(self, target):
+def _tensor_at(kind: Any) -> Any:
+    def get(self, target: Any) -> Any:
         path, _, name = target.rpartition(".")
         found = dict(getattr(self.get_submodule(path), f"named_{kind}s")(recurse=False))
         if name not in found:
@@ -141,7 +145,7 @@ get_parameter, get_buffer = _tensor_at("parameter"), _tensor_at("buffer")
 _register_buffer = Module.register_buffer
 
 
-def register_buffer(self, name, tensor, persistent=True):
+def register_buffer(self, name: Any, tensor: Any, persistent: Any = True) -> None:
     """Adds a buffer: a tensor that is no parameter. persistent: state_dict() has it."""
     _register_buffer(self, name, tensor)
     left_out = self.__dict__.setdefault("_left_out", set()) if not persistent else \
@@ -149,7 +153,7 @@ def register_buffer(self, name, tensor, persistent=True):
     (left_out.discard if persistent else left_out.add)(name)
 
 
-def _left_out(self):
+def _left_out(self) -> Any:
     """The names of all buffers that state_dict() leaves out."""
     return {f"{path}.{name}" if path else name for path, module in self.named_modules()
             for name in module.__dict__.get("_left_out", ())}
@@ -158,7 +162,7 @@ def _left_out(self):
 _state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
 
 
-def state_dict(self, *, prefix="", keep_vars=False):
+def state_dict(self, *, prefix: Any = '', keep_vars: Any = False) -> Any:
     """Parameters and buffers by name; they share the memory of the module.
 
     prefix: what each name begins with. keep_vars: the parameters themselves, with their graph.
@@ -173,7 +177,7 @@ def state_dict(self, *, prefix="", keep_vars=False):
 _IncompatibleKeys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
-def load_state_dict(self, state_dict, strict=True):
+def load_state_dict(self, state_dict: Any, strict: Any = True) -> Any:
     """Copies the values to the parameters and buffers of the same names.
 
     Returns the names that are missing, and those that are unknown; strict: they are an error.
@@ -189,23 +193,23 @@ class _Mark(autograd.Function):
     """The same tensors; their gradients are shown to a function, which may replace them."""
 
     @staticmethod
-    def forward(ctx, seen, *tensors):
+    def forward(ctx: Any, seen: Any, *tensors: Any) -> Any:
         ctx.seen = seen
         out = tuple(x.view_as(x) for x in tensors)
         return out[0] if len(out) == 1 else out
 
     @staticmethod
-    def backward(ctx, *grads):
+    def backward(ctx: Any, *grads: Any) -> Any:
         return (None, *ctx.seen(grads))
 
 
-def _marked(values, seen):
+def _marked(values: Any, seen: Any) -> Any:
     """The values, of which those with a gradient are marked; None where there is none."""
     places = [i for i, x in enumerate(values) if isinstance(x, _gradus.Tensor) and x.requires_grad]
     if not places:
         return None
 
-    def with_places(grads):
+    def with_places(grads: Any) -> Any:
         all_grads = [None] * len(values)
         for place, grad in zip(places, grads):
             all_grads[place] = grad
@@ -222,24 +226,24 @@ def _marked(values, seen):
     return tuple(out)
 
 
-def register_full_backward_hook(self, hook):
+def register_full_backward_hook(self, hook: Any) -> Any:
     """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are ready.
 
     What it returns takes the place of grad_input.
     """
     calls = []
 
-    def before(module, args):
+    def before(module: Any, args: Any) -> Any:
         call = {}
         calls.append(call)
         marked = _marked(args, lambda grads: hook(module, grads, call["grads"]))
         call["inputs"] = None if marked else len(args)
         return marked
 
-    def after(module, args, output):
+    def after(module: Any, args: Any, output: Any) -> Any:
         call = calls.pop()
 
-        def seen(grads):
+        def seen(grads: Any) -> None:
             call["grads"] = grads
             if call["inputs"] is not None:  # no input has a gradient
                 hook(module, (None,) * call["inputs"], grads)
@@ -252,26 +256,26 @@ def register_full_backward_hook(self, hook):
     return _HookHandle(lambda: (first.remove(), second.remove()))
 
 
-def type_(self, dst_type):
+def type_(self, dst_type: Any) -> Any:
     """Converts floating point parameters and buffers to a dtype."""
     return self.to(dst_type)
 
 
-def _own_state(self):
+def _own_state(self: Module) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and registered tensors of this module alone, by name."""
     state = dict(self.__dict__)
-    registered = dict(self.named_parameters(recurse=False))
+    registered: dict[str, Any] = dict(self.named_parameters(recurse=False))
     registered.update(self.named_children())
     state.update({name: value for name, value in registered.items() if name not in state})
     return state, dict(self.named_buffers(recurse=False))
 
 
-def _class_of_cpp(cls):
+def _class_of_cpp(cls) -> Any:
     """The class of C++ that a class is or derives from; None where its state is Python's alone."""
     return next((each for each in cls.__mro__ if "_options" in vars(each)), None)
 
 
-def __deepcopy__(self, memo):
+def __deepcopy__(self: Module, memo: dict[int, Any]) -> Any:
     cls = type(self)
     if _class_of_cpp(cls) is None and not _is_python(self):  # C++ alone can make one
         out = self.clone()
@@ -284,7 +288,7 @@ def __deepcopy__(self, memo):
     return out
 
 
-def _made_again(cls, options):
+def _made_again(cls: Any, options: dict[str, Any] | None) -> Any:
     out = cls.__new__(cls)
     base = _class_of_cpp(cls)
     if base is None:
@@ -294,7 +298,7 @@ def _made_again(cls, options):
     return out
 
 
-def __reduce_ex__(self, protocol):
+def __reduce_ex__(self: Module, protocol: Any) -> tuple[Any, ...]:
     if _class_of_cpp(type(self)) is None:
         return _made_again, (type(self), None), (*_own_state(self), self.training)
     # All tensors below, since the parts of a module of C++ are made with it.
@@ -302,7 +306,7 @@ def __reduce_ex__(self, protocol):
     return _made_again, (type(self), self._options()), state
 
 
-def _register(module, names, method):
+def _register(module: Any, names: Any, method: Any) -> None:
     for name, value in names.items():
         path, _, own = name.rpartition(".")
         part = module.get_submodule(path)
@@ -312,7 +316,7 @@ def _register(module, names, method):
             method(part, own, value)
 
 
-def _keeps_weights(module, name):
+def _keeps_weights(module: Any, name: Any) -> Any:
     """Whether the layer computes with the tensor that it was made with, whatever is registered."""
     return isinstance(module, (_nn.RNN, _nn.LSTM, _nn.GRU)) and name in module._parameters and \
         name.startswith(("weight_", "bias_"))
@@ -321,7 +325,7 @@ def _keeps_weights(module, name):
 _set_attribute = Module.__setattr__
 
 
-def _set_of_recurrence(self, name, value):
+def _set_of_recurrence(self, name: Any, value: Any) -> None:
     if isinstance(value, _gradus.Tensor) and _keeps_weights(self, name):
         raise _gradus.NotImplementedError(
             f"{type(self).__name__}: its parameter {name} cannot be replaced; "
@@ -333,7 +337,7 @@ for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
     _class.__setattr__ = _set_of_recurrence
 
 
-def __setstate__(self, state):
+def __setstate__(self, state: Any) -> None:
     attributes, *parameters, buffers, training = state
     for name, value in attributes.items():
         setattr(self, name, value)
@@ -344,13 +348,29 @@ def __setstate__(self, state):
     Module.train(self, training)
 
 
-Module.__init_subclass__ = classmethod(_init_subclass)
+setattr(Module, "__init_subclass__", classmethod(_init_subclass))
 for _function in (_call, register_forward_pre_hook, register_forward_hook,
                   register_full_backward_hook, forward, extra_repr, __repr__, apply, get_submodule,
                   get_parameter, get_buffer, register_buffer, state_dict, load_state_dict,
                   __deepcopy__, __reduce_ex__, __setstate__):
     setattr(Module, _function.__name__, _function)
 Module.type = type_
-Module._modules = property(lambda self: dict(self.named_children()))
-Module._parameters = property(lambda self: dict(self.named_parameters(recurse=False)))
-Module._buffers = property(lambda self: dict(self.named_buffers(recurse=False)))
+
+
+def _modules(self: Module) -> dict[str, Module]:
+    """The submodules of this module itself, by name."""
+    return dict(self.named_children())
+
+
+def _parameters(self: Module) -> dict[str, Any]:
+    """The parameters of this module itself, by name."""
+    return dict(self.named_parameters(recurse=False))
+
+
+def _buffers(self: Module) -> dict[str, Any]:
+    """The buffers of this module itself, by name."""
+    return dict(self.named_buffers(recurse=False))
+
+
+for _function in (_modules, _parameters, _buffers):
+    setattr(Module, _function.__name__, property(_function))

@@ -1,60 +1,72 @@
 """Containers: modules that hold others by place or by name."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Union, overload
 
 from .._gradus._nn import Module
+from .._gradus import Tensor
 from .parameter import Parameter
+
+_Modules = Union[Mapping[str, Module], Iterable[tuple[str, Module]]]
+_Tensors = Union[Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
 
 
 class _ByPlace(Module):
     """Modules under the names "0", "1" and so on, or others that keep their order."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Module]:
         return self.children()
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self._of(list(self._modules.items())[index])
         return list(self._modules.values())[index]
 
-    def __setitem__(self, index, module):
+    def _of(self, items: list[tuple[str, Module]]) -> Any:
+        """Some of the modules, as an object of this class."""
+        raise NotImplementedError
+
+    def __setitem__(self, index: int, module: Module) -> None:
         self.add_module(list(self._modules)[index], module)
 
-    def __delitem__(self, index):
+    def __delitem__(self, index: int | slice) -> None:
         names, kept = list(self._modules), list(self._modules.items())
         del kept[index]
         self._set(names, kept)
 
-    def __iadd__(self, modules):
+    def __iadd__(self, modules: Iterable[Module]) -> Any:
         return self.extend(modules)
 
-    def append(self, module):
+    def append(self, module: Module) -> Any:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules):
+    def extend(self, modules: Iterable[Module]) -> Any:
         """Adds modules at the end."""
         for module in list(modules):
             self.append(module)
         return self
 
-    def insert(self, index, module):
+    def insert(self, index: int, module: Module) -> None:
         """Adds a module before the one of that index."""
         names, kept = list(self._modules), list(self._modules.items())
         kept.insert(index, (str(index), module))
         self._set(names, kept)
 
-    def pop(self, index):
+    def pop(self, index: int) -> Module:
         """Takes a module out and returns it."""
-        module = self[index]
+        module: Module = self[index]
         del self[index]
         return module
 
-    def _set(self, before, kept):
+    def _set(self, before: list[str], kept: list[tuple[str, Module]]) -> None:
         for name in before:
             delattr(self, name)
         numbered = all(name.isdigit() for name, _ in kept)
@@ -63,82 +75,111 @@ class _ByPlace(Module):
 
 
 class Sequential(_ByPlace):
-    """Modules one after the other: each gets the result of the one before."""
+    """Modules one after the other: each gets the result of the one before.
 
-    def __init__(self, *modules):
+    >>> import gradus
+    >>> from gradus import nn
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    >>> model(gradus.ones(4, 2)).shape
+    (4, 1)
+    >>> len(model), model[1]
+    (3, ReLU(inplace=False))
+    """
+
+    def __init__(self, *modules: Module | dict[str, Module]) -> None:
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], dict):
-            for name, module in modules[0].items():
-                self.add_module(name, module)
+            for name, named in modules[0].items():
+                self.add_module(name, named)
         else:
-            self.extend(modules)
+            self.extend(modules)  # type: ignore[arg-type]
 
-    def _of(self, items):
+    def _of(self, items: list[tuple[str, Module]]) -> Sequential:
         return type(self)(OrderedDict(items))
 
-    def forward(self, input):
-        for module in self:
+    def forward(self, input: Any) -> Any:
+        for module in self.children():
             input = module(input)
         return input
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return super().__getitem__(index)
 
 
 class ModuleList(_ByPlace):
     """Modules by place, without a forward() of its own."""
 
-    def __init__(self, modules=None):
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(modules or ())
 
-    def _of(self, items):
+    def _of(self, items: list[tuple[str, Module]]) -> ModuleList:
         return type(self)(module for _, module in items)
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return super().__getitem__(index)
 
 
 class ModuleDict(Module):
-    """Modules by name, without a forward() of its own."""
+    """Modules by name, without a forward() of its own.
 
-    def __init__(self, modules=None):
+    >>> from gradus import nn
+    >>> heads = nn.ModuleDict({"class": nn.Linear(4, 10), "box": nn.Linear(4, 4)})
+    >>> [(name, head.out_features) for name, head in heads.items()]
+    [('class', 10), ('box', 4)]
+    """
+
+    def __init__(self, modules: _Modules | None = None) -> None:
         super().__init__()
         self.update(modules or {})
 
-    def update(self, modules):
+    def update(self, modules: _Modules) -> None:
         """Adds modules by name."""
         for name, module in dict(modules).items():
             self[name] = module
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Module:
         return self._modules[name]
 
-    def __setitem__(self, name, module):
+    def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in self._modules
 
-    def __delitem__(self, name):
+    def __delitem__(self, name: str) -> None:
         delattr(self, name)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         return self._modules.keys()
 
-    def values(self):
+    def values(self) -> ValuesView[Module]:
         return self._modules.values()
 
-    def items(self):
+    def items(self) -> ItemsView[str, Module]:
         return self._modules.items()
 
-    def pop(self, name):
+    def pop(self, name: str) -> Module:
         """Takes a module out and returns it."""
         module = self[name]
         del self[name]
         return module
 
-    def clear(self):
+    def clear(self) -> None:
         """Takes all modules out."""
         for name in list(self.keys()):
             del self[name]
@@ -147,52 +188,52 @@ class ModuleDict(Module):
 class ParameterList(Module):
     """Parameters by place."""
 
-    def __init__(self, values=None):
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
         for value in values or ():
             self.append(value)
 
-    def append(self, value):
+    def append(self, value: Tensor) -> ParameterList:
         """Adds a parameter at the end."""
         if not isinstance(value, Parameter):
             value = Parameter(value)
         self.register_parameter(str(len(self)), value)
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(list(self.parameters()))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Parameter]:
         return self.parameters(recurse=False)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Parameter:
         return list(self.parameters(recurse=False))[index]
 
 
 class ParameterDict(Module):
     """Parameters by name."""
 
-    def __init__(self, parameters=None):
+    def __init__(self, parameters: _Tensors | None = None) -> None:
         super().__init__()
         for name, value in dict(parameters or {}).items():
             self[name] = value
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: Tensor) -> None:
         if not isinstance(value, Parameter):
             value = Parameter(value)
         self.register_parameter(name, value)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Parameter:
         return dict(self.named_parameters(recurse=False))[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in dict(self.named_parameters(recurse=False))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(list(self.parameters()))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(dict(self.named_parameters(recurse=False)))
 
-    def items(self):
+    def items(self) -> ItemsView[str, Parameter]:
         return dict(self.named_parameters(recurse=False)).items()

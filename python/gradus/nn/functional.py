@@ -1,11 +1,15 @@
 """Functions of layers, under the names of torch.nn.functional."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .. import _forms, _gradus
 
-__all__ = []
+__all__: list[str] = []
 
 
-def _take(name, function):
+def _take(name: str, function: Any) -> None:
     globals()[name] = function
     __all__.append(name)
 
@@ -25,20 +29,23 @@ _take("logsigmoid", _gradus.log_sigmoid)
 
 
 # Functions whose arguments come in another order than those of the rows.
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
-               momentum=0.1, eps=1e-5):
+def batch_norm(input: _gradus.Tensor, running_mean: _gradus.Tensor | None,
+               running_var: _gradus.Tensor | None, weight: _gradus.Tensor | None = None,
+               bias: _gradus.Tensor | None = None, training: bool = False, momentum: float = 0.1,
+               eps: float = 1e-5) -> _gradus.Tensor:
     """Each channel less its mean, over its deviation, times weight, + bias."""
     return _gradus.batch_norm(input, weight, bias, running_mean, running_var, training, momentum,
                               eps, True)
 
 
-def interpolate(input, size=None, scale_factor=None, *options, **keywords):
+def interpolate(input: Any, size: Any = None, scale_factor: Any = None, *options: Any,
+                **keywords: Any) -> Any:
     """The input at another size. One size or factor is that of every dimension.
 
     size, scale_factor: one of them. mode: nearest, nearest-exact, linear, bilinear, bicubic,
     trilinear or area. align_corners: whether the corners stay where they are.
     """
-    def of_all(value):
+    def of_all(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return value if len(value) != 1 else list(value) * (input.dim() - 2)
         return value if value is None else [value] * (input.dim() - 2)
@@ -47,7 +54,8 @@ def interpolate(input, size=None, scale_factor=None, *options, **keywords):
                                               **keywords)
 
 
-def embedding(input, weight, padding_idx=None, scale_grad_by_freq=False):
+def embedding(input: _gradus.Tensor, weight: _gradus.Tensor, padding_idx: int | None = None,
+              scale_grad_by_freq: bool = False) -> _gradus.Tensor:
     """Rows of weight, in the shape of input."""
     if padding_idx is None:
         padding_idx = -1

@@ -1,3 +1,3 @@
 """Tools, under the names of torch.utils."""
 
-from . import data
+from . import data as data

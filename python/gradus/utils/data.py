@@ -1,5 +1,7 @@
 """Datasets, samplers and loaders, under the names of torch.utils.data."""
 
+from __future__ import annotations
+
 import collections
 import concurrent.futures
 import itertools
@@ -7,53 +9,65 @@ import multiprocessing
 import pickle
 import signal
 import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from .. import _gradus
+from .._gradus import Tensor
+
+_T = TypeVar("_T", covariant=True)
 
 
-class Dataset:
+class Dataset(Generic[_T]):
     """Examples by place: a class derives from it and has __getitem__ and __len__."""
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> _T:
         raise NotImplementedError("a Dataset needs __getitem__")
 
-    def __add__(self, other):
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset):
+class IterableDataset(Dataset[_T]):
     """Examples one after the other: a class derives from it and has __iter__."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_T]:
         raise NotImplementedError("an IterableDataset needs __iter__")
 
 
-class TensorDataset(Dataset):
-    """Examples that are the slices of tensors along dimension 0."""
+class TensorDataset(Dataset["tuple[Tensor, ...]"]):
+    """Examples that are the slices of tensors along dimension 0.
 
-    def __init__(self, *tensors):
+    >>> import gradus
+    >>> from gradus.utils.data import TensorDataset
+    >>> data = TensorDataset(gradus.arange(6).view(3, 2), gradus.tensor([0, 1, 0]))
+    >>> data[1], len(data)
+    ((tensor([2, 3]), tensor(1)), 3)
+    """
+
+    def __init__(self, *tensors: Tensor) -> None:
         if len({len(tensor) for tensor in tensors}) > 1:
             raise _gradus.ValueError("TensorDataset: the tensors have different sizes of dimension 0")
         self.tensors = tensors
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tensors[0])
 
 
-class ConcatDataset(Dataset):
+class ConcatDataset(Dataset[_T]):
     """Datasets one after the other."""
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
         self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         if index < 0:
             index += len(self)
         for dataset in self.datasets:
@@ -63,68 +77,76 @@ class ConcatDataset(Dataset):
         raise IndexError("ConcatDataset: the index is out of range")
 
 
-class Subset(Dataset):
+class Subset(Dataset[_T]):
     """Some examples of a dataset."""
 
-    def __init__(self, dataset, indices):
+    def __init__(self, dataset: Dataset[_T], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> _T:
         return self.dataset[self.indices[index]]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.indices)
 
 
-def random_split(dataset, lengths, generator=None):
-    """Parts of a dataset in random order; lengths are numbers of examples, or shares that sum to 1."""
+def random_split(dataset: Any, lengths: Sequence[float],
+                 generator: _gradus.Generator | None = None) -> list[Subset[Any]]:
+    """Parts of a dataset in random order; lengths are numbers of examples, or shares that sum to 1.
+
+    >>> from gradus.utils.data import random_split
+    >>> [len(part) for part in random_split(range(10), [0.8, 0.2])]
+    [8, 2]
+    """
     total = len(dataset)
     if abs(sum(lengths) - 1) < 1e-6 and any(0 < length < 1 for length in lengths):
         sizes = [int(total * length) for length in lengths]
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
-        lengths = sizes
-    if sum(lengths) != total:
+    else:
+        sizes = [int(length) for length in lengths]
+    if sum(sizes) != total:
         raise _gradus.ValueError(
             f"random_split: the lengths sum to {sum(lengths)}; expected {total}, the size of the dataset"
         )
     order = _gradus.randperm(total, generator=generator).tolist()
-    ends = list(itertools.accumulate(lengths))
-    return [Subset(dataset, order[end - size:end]) for end, size in zip(ends, lengths)]
+    ends = list(itertools.accumulate(sizes))
+    return [Subset(dataset, order[end - size:end]) for end, size in zip(ends, sizes)]
 
 
 class Sampler:
     """An order of indices: a class derives from it and has __iter__."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError("a Sampler needs __iter__")
 
 
 class SequentialSampler(Sampler):
     """All indices in order."""
 
-    def __init__(self, data_source):
+    def __init__(self, data_source: Any) -> None:
         self.data_source = data_source
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data_source)
 
 
 class RandomSampler(Sampler):
     """All indices in random order, or so many drawn with replacement."""
 
-    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+    def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
+                 generator: _gradus.Generator | None = None) -> None:
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
 
     @property
-    def num_samples(self):
+    def num_samples(self) -> int:
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         size = len(self.data_source)
         if self.replacement:
             drawn = _gradus.randint(0, size, (self.num_samples,), generator=self.generator)
@@ -132,28 +154,28 @@ class RandomSampler(Sampler):
         order = _gradus.randperm(size, generator=self.generator).tolist()
         return iter(order[:self.num_samples])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.num_samples
 
 
 class BatchSampler(Sampler):
     """Lists of batch_size indices of another sampler."""
 
-    def __init__(self, sampler, batch_size, drop_last):
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[int]]:
         indices = iter(self.sampler)
         while batch := list(itertools.islice(indices, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:
                 yield batch
 
-    def __len__(self):
+    def __len__(self) -> int:
         count = len(self.sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-def default_collate(batch):
+def default_collate(batch: Sequence[Any]) -> Any:
     """A batch of a list of examples: tensors are stacked, numbers become tensors."""
     first = batch[0]
     if isinstance(first, _gradus.Tensor):
@@ -178,11 +200,11 @@ def default_collate(batch):
 class _Failure:
     """An error of a worker, with its traceback as text."""
 
-    def __init__(self, error):
+    def __init__(self, error: Exception) -> None:
         self.text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         self.error = error
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         try:
             pickle.dumps(self.error)
             error = self.error
@@ -190,7 +212,7 @@ class _Failure:
             error = RuntimeError(str(self.error))
         return _failure, (self.text, error)
 
-    def raise_again(self):
+    def raise_again(self) -> None:
         kind = type(self.error)
         message = f"Caught {kind.__name__} in a worker of DataLoader.\nOriginal {self.text}"
         try:
@@ -200,16 +222,16 @@ class _Failure:
         raise error from None
 
 
-def _failure(text, error):
+def _failure(text: str, error: Exception) -> _Failure:
     out = _Failure.__new__(_Failure)
     out.text, out.error = text, error
     return out
 
 
-_worker = {}
+_worker: dict[str, Any] = {}
 
 
-def _start_worker(dataset, collate, init, counter):
+def _start_worker(dataset: Any, collate: Any, init: Any, counter: Any) -> None:
     with counter.get_lock():
         number = counter.value
         counter.value += 1
@@ -221,25 +243,34 @@ def _start_worker(dataset, collate, init, counter):
         init(number)
 
 
-def _fetch_in_worker(indices):
+def _fetch_in_worker(indices: Sequence[Any]) -> Any:
     try:
         return _worker["collate"]([_worker["dataset"][i] for i in indices])
     except Exception as error:
         return _Failure(error)
 
 
-class DataLoader:
+class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
     num_workers: processes that make the batches; 0: the calling thread makes them.
+
+    >>> import gradus
+    >>> from gradus.utils.data import DataLoader, TensorDataset
+    >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(gradus.arange(5)), batch_size=2)]
+    [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None,
-                 num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0,
-                 worker_init_fn=None, multiprocessing_context=None, generator=None, *,
-                 prefetch_factor=2, persistent_workers=False):
+    def __init__(self, dataset: Dataset[_T], batch_size: int | None = 1, shuffle: bool | None = None,
+                 sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
+                 collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False,
+                 drop_last: bool = False, timeout: float = 0,
+                 worker_init_fn: Callable[[int], Any] | None = None,
+                 multiprocessing_context: Any = None, generator: _gradus.Generator | None = None, *,
+                 prefetch_factor: int = 2, persistent_workers: bool = False) -> None:
         self.dataset, self.batch_size, self.num_workers = dataset, batch_size, num_workers
-        self.collate_fn = collate_fn or (default_collate if batch_size or batch_sampler else _same)
+        self.collate_fn: Callable[[Any], Any] = \
+            collate_fn or (default_collate if batch_size or batch_sampler else _same)
         self.pin_memory, self.drop_last, self.generator = pin_memory, drop_last, generator
         self.worker_init_fn, self.prefetch_factor = worker_init_fn, prefetch_factor
         self.timeout = timeout or None
@@ -257,15 +288,15 @@ class DataLoader:
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
-    def _fetch(self, indices):
+    def _fetch(self, indices: Any) -> Any:
         if isinstance(indices, list):
             return self.collate_fn([self.dataset[i] for i in indices])
         return self.collate_fn(self.dataset[indices])
 
-    def _batches(self):
+    def _batches(self) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
             examples = iter(self.dataset)
             if self.batch_size is None:
@@ -281,7 +312,7 @@ class DataLoader:
             return
         yield from self._from_workers([i if isinstance(i, list) else [i] for i in indices])
 
-    def _from_workers(self, indices):
+    def _from_workers(self, indices: list[Any]) -> Iterator[Any]:
         context = self.multiprocessing_context
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context or "spawn")
@@ -289,7 +320,7 @@ class DataLoader:
                 self.num_workers, mp_context=context, initializer=_start_worker,
                 initargs=(self.dataset, self.collate_fn, self.worker_init_fn,
                           context.Value("i", 0))) as workers:
-            ahead = collections.deque()
+            ahead: collections.deque[Any] = collections.deque()
             remaining = iter(indices)
             try:
                 for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
@@ -304,16 +335,16 @@ class DataLoader:
             finally:  # nobody waits for the other batches
                 workers.shutdown(cancel_futures=True)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         for batch in self._batches():
             yield _pinned(batch) if self.pin_memory else batch
 
 
-def _same(batch):
+def _same(batch: Any) -> Any:
     return batch
 
 
-def _pinned(batch):
+def _pinned(batch: Any) -> Any:
     if isinstance(batch, _gradus.Tensor):
         return batch.pin_memory()
     if isinstance(batch, dict):

@@ -16,7 +16,7 @@ import textwrap
 
 FOLDERS = "tensor autograd cpu cuda nn optim data serialize watch distributed compat".split()
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh", ".def", ".inc")
-MADE = ("api.md", "operators.md")  # docs.api and a test of the operators compare these with their sources
+MADE = ("api.md", "operators.md", "python-api.md")  # tests compare these with their sources
 ALLOWED = pathlib.Path(__file__).with_name("sentences.txt")
 FIRST = """about above across after against along among around as at before behind below beneath beside besides between beyond by
 despite during except for from in inside into like of off on onto out outside over per since through throughout till to toward

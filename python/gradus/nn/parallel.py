@@ -1,0 +1,111 @@
+"""A module on several devices, or in several ranks, under the names of torch.nn.parallel."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from .._gradus import Tensor, TypeError, _distributed
+
+__all__ = ["DataParallel", "DistributedDataParallel"]
+
+
+def _flatten(value: Any, tensors: list[Tensor]) -> Any:
+    """What the value is without its tensors, which are added to the list."""
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        return Tensor
+    if isinstance(value, dict):
+        return type(value), [(name, _flatten(each, tensors)) for name, each in value.items()]
+    if isinstance(value, (list, tuple)):
+        return type(value), [_flatten(each, tensors) for each in value]
+    return None, value
+
+
+def _unflatten(shape: Any, tensors: Iterator[Tensor]) -> Any:
+    """The value again, with the tensors of an iterator."""
+    if shape is Tensor:
+        return next(tensors)
+    kind, parts = shape
+    if kind is None:
+        return parts
+    if issubclass(kind, dict):
+        return kind((name, _unflatten(each, tensors)) for name, each in parts)
+    values = [_unflatten(each, tensors) for each in parts]
+    return kind(*values) if hasattr(kind, "_fields") else kind(values)
+
+
+def _refuse_copies(self: Any, *args: Any) -> Any:
+    raise TypeError(f"{type(self).__name__} is not copied; copy its module")
+
+
+class DataParallel(_distributed._DataParallel):
+    """One batch on several devices of one process.
+
+    Every call splits the tensors among its arguments along `dim`, runs a copy of the module on each
+    device in a thread of its own, and joins the results. The module is on the first device; the
+    copies are kept, and get the parameters and buffers that have changed. Parameters have the
+    module's names. n devices give the same bits as the n parts one after the other on one device.
+
+    device_ids: devices, or indices of GPUs; by default all GPUs. output_device: by default the first.
+    Errors: those of the module, which name the device; Error where the module is elsewhere.
+    """
+
+    def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__(module, device_ids, output_device, dim)
+        self.__dict__["module"] = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module returns for the whole batch."""
+        tensors: list[Tensor] = []
+        given = _flatten((args, kwargs), tensors)
+        shapes: dict[int, Any] = {}
+
+        def call(replica: int, module: Any, parts: list[Tensor]) -> list[Tensor]:
+            args, kwargs = _unflatten(given, iter(parts))
+            results: list[Tensor] = []
+            shapes[replica] = _flatten(module(*args, **kwargs), results)
+            return results
+
+        results: Any = self._run(tensors, call)
+        return _unflatten(shapes[0], iter(results))
+
+    __deepcopy__: Any = _refuse_copies
+    __reduce_ex__: Any = _refuse_copies
+
+
+class DistributedDataParallel(_distributed._DistributedModule):
+    """A module that every rank trains on its share of each batch; backward() averages the gradients.
+
+    broadcast_buffers: rank 0's buffers are copied to the others before each forward pass in training.
+    process_group: all ranks where it is None. bucket_cap_mb: how many MiB of gradients are sent
+    together. find_unused_parameters: allows parameters without a gradient in a step.
+    Errors, at all ranks: ValueError where no parameter requires grad, or the ranks' modules differ.
+    """
+
+    def __init__(self, module: Any, *, broadcast_buffers: bool = True, process_group: Any = None,
+                 bucket_cap_mb: float = 25.0, find_unused_parameters: bool = False) -> None:
+        super().__init__(module, broadcast_buffers, process_group, float(bucket_cap_mb),
+                         find_unused_parameters)
+        self.__dict__["module"] = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module returns."""
+        self._before_forward()
+        return self.module(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Backward passes of new forward passes in the block only add up gradients.
+
+        The first backward pass after it averages all of them.
+        """
+        scope = _distributed._NoSync(self)
+        try:
+            yield
+        finally:
+            scope.leave()
+
+    __deepcopy__: Any = _refuse_copies
+    __reduce_ex__: Any = _refuse_copies
