@@ -422,8 +422,9 @@ TEST(TransposedConvolution, TakesAnInfiniteWeightWhereItBelongs) {
         EXPECT_TRUE(out.isfinite().equal(reached.logical_not()));
         EXPECT_TRUE(allclose(out.masked_select(reached.logical_not()),
                              f(input, without).masked_select(reached.logical_not()), 1e-4, 1e-5));
-        if (value == kInfinite)
+        if (value == kInfinite) {
           EXPECT_TRUE((out.masked_select(reached) == kInfinite).all().item<bool>());
+        }
       }
 }
 
