@@ -33,8 +33,8 @@ inline void mark_unused(const Block& block) {
   detail::mark(block, [](const sim::MarkedMemory& it) { sim::mark_unused(it); });
 }
 #else
-// Marks the first `nbytes` of the block as in use, with unknown contents, or the block as given
-// back, in the order of its stream and of the other streams that use it.
+// mark_used: the first `nbytes` of the block are in use, with unknown contents. mark_unused: the
+// block is given back, once its stream and the other streams that use it come to this point.
 inline void mark_used(const Block&, size_t) {}
 inline void mark_unused(const Block&) {}
 #endif

@@ -27,9 +27,9 @@ enum class Kind {
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
   race,            // two threads, one address, one of them writes, and nothing orders them
-  order,           // work on streams, or the host, use the same memory, and nothing orders them
+  order,           // two pieces of work on streams, or one and the host, that nothing orders
   under_way,       // memory that an asynchronous copy still writes, or reads where it is written
-  layout,          // bytes in shared memory that one operation arranges otherwise than another reads
+  layout,          // an operand in shared memory that lies otherwise than it is read
   barrier,         // a barrier that some thread of the block does not reach
   warp,            // a shuffle or vote whose lanes disagree about which lanes take part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
@@ -74,10 +74,10 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding);  // several
 // like an error of a kernel, with its text in the message.
 std::vector<Finding> take_findings();
 
-// From now on, streams hold their work until somebody waits for it. Then it is done in any order
-// that streams, events and waits allow, as the seed chooses. Accesses that none of these orders are
-// found, whichever comes first. Without a seed: work is done when it is queued, as at the start of
-// a program. Waits for all work.
+// Lets streams hold their work until somebody waits for it. The seed chooses one of the orders that
+// streams, events and waits allow. Accesses that none of these orders are found, whichever comes
+// first. std::nullopt: work is done when it is queued, as at the start of a program. The call waits
+// for all work.
 void set_order(std::optional<uint64_t> seed);
 
 // Returns all memory in use, as leaks, without what an earlier call returned. Leaks at the end of

@@ -139,7 +139,7 @@ Record Async::access_from_outside(unsigned thread, uintptr_t pc, unsigned bytes)
   issuers_[interval] = thread;
   return Record(interval, outside_, 0, place_of(pc), bytes);
 }
-// Who waits for the barrier knows what other blocks have done.
+// A thread that waits for the barrier knows what other blocks have done.
 void Async::publish_outside(Mbarrier& it) {
   if (outside_ == 0) return;
   if (it.arriving.size() < kMostThreads) it.arriving.resize(kMostThreads);

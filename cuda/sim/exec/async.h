@@ -40,7 +40,7 @@ struct Box {
   int shift[2];       // of pixels
   uint32_t interval;  // of a store: when its engine reads shared memory
 
-  // As for_chunks() of its map.
+  // Calls for_chunks() of its map.
   template <class F>
   void for_chunks(const F& f) const {
     sim::for_chunks(map, at.at, map.pixels ? shift : nullptr, copy.to, f);
@@ -103,7 +103,7 @@ class Async {
   // --- Calls of threads
   void init(uintptr_t barrier, unsigned arrivals, uintptr_t pc);
   void arrive(uintptr_t barrier, int64_t bytes, uintptr_t pc);
-  // Of a thread of another block of the cluster, which runs now.
+  // The calling thread is one of another block of the cluster.
   void arrive_from_outside(uintptr_t barrier, uintptr_t pc);
   void load_from_outside(uintptr_t barrier, Box box, uintptr_t pc);
   // The record of an access by a thread of another block, which runs now.
@@ -164,7 +164,7 @@ class Async {
   std::map<unsigned, Meeting> meetings_;
   std::map<unsigned, Stores> stores_;
   std::map<unsigned, Warpgroup> warpgroups_;
-  // By 16 bytes of dynamic shared memory: the swizzle of the box that was brought there, plus 1.
+  // The swizzle of the box that was brought there, plus 1, by 16 bytes of dynamic shared memory.
   std::vector<uint8_t> swizzles_;
   struct Registers {
     uintptr_t pc;

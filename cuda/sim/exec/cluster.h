@@ -1,9 +1,8 @@
 // Blocks of a cluster: they run in turns on one thread of the operating system, and reach each
 // other's shared memory and barriers.
 //
-// Every block has its shared memory at the same addresses. That of the block whose turn it is lies
-// there, those of the others in images. So a pointer into the image of another block is what `mapa`
-// gives.
+// Every block has its shared memory at the same addresses. The block whose turn it is has it there,
+// the others have it in images. `mapa` gives a pointer into the image of another block.
 #pragma once
 
 #include <cstddef>

@@ -54,19 +54,19 @@ std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node,
   if (queues_work()) {
     node.queued.recorded_on = stream;
     node.queued.trace = kept_trace();
-    node.queued.counts = is_listed;
     const auto come_after_stream = [&](cudaStream_t before) {
       const auto found = capture->streams.find(before);
       if (found == capture->streams.end()) return;
-      for (const auto& seen : found->second.seen) node.queued.after.push_back(seen);
+      for (const auto& seen : found->second.all) node.queued.after.push_back(seen);
     };
     come_after_stream(stream);
     for (const cudaStream_t each : others) come_after_stream(each);
   }
   auto& nodes = capture->graph->nodes;
   nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(node)));
+  Position& position = capture->streams[stream];
+  position.all[stream] = ++capture->all_works[stream];
   if (is_listed) {
-    Position& position = capture->streams[stream];
     position.after = {nodes.back().get()};
     position.seen[stream] = ++capture->works[stream];
   }
@@ -90,6 +90,7 @@ void Position::join(const Position& other) {
   for (const cudaGraphNode_t node : other.after)
     if (std::find(after.begin(), after.end(), node) == after.end()) after.push_back(node);
   for (const auto& [stream, count] : other.seen) seen[stream] = std::max(seen[stream], count);
+  for (const auto& [stream, count] : other.all) all[stream] = std::max(all[stream], count);
 }
 
 cudaError_t refuse_in_capture() {

@@ -87,7 +87,7 @@ uintptr_t pc_of_fault(void* context) {
 
 void on_host_fault(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0 && open_guard(reinterpret_cast<uintptr_t>(info->si_addr), context)) return;
-  // As without this handler.
+  // The handler before this one goes on.
   if (guards().before.sa_flags & SA_SIGINFO && guards().before.sa_sigaction)
     return guards().before.sa_sigaction(signal, info, context);
   sigaction(signal, &guards().before, nullptr);

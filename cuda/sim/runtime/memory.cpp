@@ -1,7 +1,6 @@
 // cudaMalloc, cudaFree, cudaMemcpy, cudaMemset and their like.
 #include "gradus/cuda/sim/runtime/memory.h"
 
-#include <sim/marks.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -27,10 +26,26 @@ namespace gradus::cuda::sim {
 constinit Arena arena;
 
 namespace {
-
 constexpr size_t kAlignment = 512;  // of cudaMalloc
 constexpr size_t kApart = 1 << 20;  // between allocations
 constexpr size_t kPage = 4096;
+}  // namespace
+
+Trace trace_of_call() { return running ? *queued_work(running->number).trace : current_trace(); }
+
+void clear(void* from, size_t nbytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(from), end = begin + nbytes;
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
+  if (nbytes < 16 * kPage) {
+    std::memset(from, 0, nbytes);
+    return;
+  }
+  std::memset(from, 0, first - begin);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  std::memset(reinterpret_cast<void*>(last), 0, end - last);
+}
+
+namespace {
 
 struct Memory {
   std::shared_mutex mutex;
@@ -66,19 +81,6 @@ bool reserve_arena() {
     memory().next[zone] = begin + zone * kZoneBytes + kApart;
   arena.begin = begin;
   return true;
-}
-
-// Sets bytes of a range to zero, and gives its whole pages back to the system.
-void clear(void* from, size_t nbytes) {
-  const auto begin = reinterpret_cast<uintptr_t>(from), end = begin + nbytes;
-  const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
-  if (nbytes < 16 * kPage) {
-    std::memset(from, 0, nbytes);
-    return;
-  }
-  std::memset(from, 0, first - begin);
-  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-  std::memset(reinterpret_cast<void*>(last), 0, end - last);
 }
 
 // The allocation at or before the address. REQUIRES: the mutex is held.
@@ -129,9 +131,6 @@ cudaError_t allocate(void** out, size_t nbytes, int zone) {
   *out = reinterpret_cast<void*>(at);
   return cudaSuccess;
 }
-
-// The calls that led here, or those that queued what runs now.
-Trace trace_of_call() { return running ? *queued_work(running->number).trace : current_trace(); }
 
 cudaError_t release(void* data, bool host) {
   if (!data) return cudaSuccess;
@@ -312,90 +311,10 @@ void forget_records() {
   if (arena.begin) madvise(arena.cells, kArenaBytes / 4 * sizeof(Cell), MADV_DONTNEED);
 }
 
-namespace {
-// Calls f with the allocation that begins there.
-template <class F>
-void with_allocation(void* data, const F& f) {
+void with_allocation(void* data, const std::function<void(Allocation&)>& f) {
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(reinterpret_cast<uintptr_t>(data));
   if (found != memory().allocations.end()) f(found->second);
-}
-void use_now(void* data, size_t nbytes, Trace taken) {
-  with_allocation(data, [&](Allocation& it) {
-    clear(written_at(it.begin), it.reserved);
-    it.used = std::min(nbytes, it.reserved);
-    it.in_use = true;
-    it.reported = false;
-    it.taken = std::move(taken);
-    it.given_back.clear();
-  });
-}
-void give_back_now(void* data, Trace given_back) {
-  if (running) {
-    const Allocation it = allocation_around(reinterpret_cast<uintptr_t>(data));
-    check_give_back(it.begin, it.used);
-  }
-  with_allocation(data, [&](Allocation& it) {
-    it.in_use = false;
-    it.given_back = std::move(given_back);
-    it.given_back_by = running ? running->number : 0;
-  });
-}
-
-// Queues it on the stream, or the default stream of the memory's device.
-template <class F>
-void queue_mark(void* data, const char* name, cudaStream_t stream, const Past& after, const F& f) {
-  with_allocation(data, [](Allocation& it) { ++it.marks_waiting; });
-  enqueue_on(
-      zone_of(reinterpret_cast<uintptr_t>(data)), stream, {name},
-      [=] {
-        f();
-        with_allocation(data, [](Allocation& it) { --it.marks_waiting; });
-        return cudaSuccess;
-      },
-      after);
-}
-}  // namespace
-
-void mark_used(const MarkedMemory& it, size_t nbytes) {
-  void* const data = it.memory;
-  if (!data || !checks()) return;
-  if (it.captured && it.stream)
-    record(
-        it.stream, {"mark_used"},
-        [=] { return use_now(data, nbytes, trace_of_call()), cudaSuccess; }, false);
-  const auto use = [=, taken = current_trace()] { use_now(data, nbytes, taken); };
-  // What has been given back may still be used by work that is queued before that.
-  bool waits = false;
-  with_allocation(data, [&](const Allocation& found) { waits = found.marks_waiting > 0; });
-  if (waits && queues_work() && !it.captured)
-    queue_mark(data, "mark_used", it.stream, {}, use);
-  else
-    use();
-}
-void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
-  mark_used({data, stream, stream != nullptr, nullptr, 0}, nbytes);
-}
-
-void mark_unused(const MarkedMemory& it) {
-  void* const data = it.memory;
-  if (!data || !checks()) return;
-  bool recorded = false;
-  if (it.captured && it.stream)
-    recorded = record(it.stream, {"mark_unused"},
-                      [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, false,
-                      {it.others, it.others + it.count})
-                   .has_value();
-  const auto give = [=, given = current_trace()] { give_back_now(data, given); };
-  if (!queues_work() || recorded) return give();
-  if (it.captured) return;  // the graph that it is of may still run
-  const int device = zone_of(reinterpret_cast<uintptr_t>(data));
-  Past after;
-  for (size_t i = 0; i < it.count; ++i) join(after, end_of(device, it.others[i]));
-  queue_mark(data, "mark_unused", it.stream, after, give);
-}
-void mark_unused(void* data, cudaStream_t stream) {
-  mark_unused({data, stream, stream != nullptr, nullptr, 0});
 }
 
 }  // namespace gradus::cuda::sim

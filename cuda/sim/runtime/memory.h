@@ -11,6 +11,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,13 @@ struct Neighbour {
   Allocation allocation;
 };
 Neighbour describe_address(uintptr_t address);
+
+// Calls f with the allocation that begins there, if there is one. Nobody else changes it meanwhile.
+void with_allocation(void* data, const std::function<void(Allocation&)>& f);
+// Sets bytes of a range to zero, and gives its whole pages back to the system.
+void clear(void* from, size_t nbytes);
+// The calls that led here, or those that queued what runs now.
+Trace trace_of_call();
 
 bool is_page_locked(const void* memory);
 // A copy that cudaMemcpyAsync or its like queues on the stream, does or records.

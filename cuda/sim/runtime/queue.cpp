@@ -99,7 +99,7 @@ uint32_t line_of(int device, cudaStream_t stream) {
   return at->second;
 }
 
-// What the next work on the line comes after, the order with the default stream included.
+// The past of the next work on the line, with the order of the default stream.
 Past next_past(uint32_t number, bool is_default) {
   Queue& all = queue();
   const Line& line = all.lines[number];
@@ -137,8 +137,8 @@ bool do_one() {
   Item item = std::move(line.items.front());
   line.items.pop_front();
   --all.waiting;
-  // After a mistake the devices do nothing more, until somebody takes the findings. But work that
-  // writes what was read too early is to be named with it.
+  // The devices do nothing after a mistake, until somebody takes the findings. But work that writes
+  // what was read too early is to be named with it.
   if (item.work && (!pending_error() || are_all_unwritten())) {
     const Running now{item.number, std::move(item.past)};
     running = &now;
@@ -287,6 +287,7 @@ void finish_all() {
 }
 
 void enqueue_graph(cudaStream_t stream, GraphLines& lines, const std::vector<GraphWork>& works) {
+  const Trace* const trace = kept_trace();
   const std::lock_guard lock(queue().mutex);
   Queue& all = queue();
   const uint32_t line = line_of(current_zone(), stream);
@@ -321,8 +322,8 @@ void enqueue_graph(cudaStream_t stream, GraphLines& lines, const std::vector<Gra
       if (past.size() <= at) past.resize(at + 1);
       past[at] = std::max(past[at], counts[other][count - 1]);
     }
-    add(own, std::move(past), each.title, each.trace, each.work);
-    if (each.counts) counts[each.recorded_on].push_back(all.lines[own].given);
+    add(own, std::move(past), each.title, each.trace ? each.trace : trace, each.work);
+    counts[each.recorded_on].push_back(all.lines[own].given);
   }
   join(all.lines[line].past, start);
   for (const auto& [recorded_on, number] : lines)

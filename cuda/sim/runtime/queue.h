@@ -1,7 +1,6 @@
 // Work that streams hold until somebody waits for it, where a seed is given (GRADUS_SIM_ORDER): it
 // is done in any order that streams, events and waits allow, and accesses that none of them orders
-// are found (check/unordered.h). Without a seed work is done when it is queued, and none of this
-// runs.
+// are found (check/unordered.h). No seed: work is done when it is queued, and none of this runs.
 //
 // A line is work that is done one after the other: that of a stream, or of one stream of a graph.
 // The past of a piece of work says how much of each line comes before it.
@@ -22,7 +21,7 @@ namespace gradus::cuda::sim {
 using Past = std::vector<uint32_t>;  // by line; absent: 0
 void join(Past& to, const Past& from);
 
-// What a piece of work is, for reports: a kernel, or the name of something else.
+// The title of a piece of work in reports: a kernel, or the name of something else.
 struct Title {
   const char* name = "";
   const void* kernel = nullptr;
@@ -30,7 +29,7 @@ struct Title {
   std::string text() const;
 };
 
-// Work that is or was queued. Its number is its place in the order of queueing, from 1 on.
+// Work that is or was queued. Numbers count it in the order of queueing, from 1 on.
 struct QueuedWork {
   uint32_t line, count;  // the how-manieth of the line
   Title title;
@@ -72,12 +71,11 @@ void drain();  // does all there is; the host knows nothing of it
 struct GraphWork {
   cudaStream_t recorded_on = nullptr;
   Title title{};
-  const Trace* trace = nullptr;
+  const Trace* trace = nullptr;  // null: it was recorded without a seed
   std::function<cudaError_t()> work{};
-  bool counts = true;
-  std::vector<std::pair<cudaStream_t, size_t>> after{};  // how many that count, of each stream
+  std::vector<std::pair<cudaStream_t, size_t>> after{};  // how many of each stream come before
 };
-// Which lines the streams of a graph have; from one launch to the next.
+// The lines of the streams of a graph. A graph keeps them from launch to launch.
 using GraphLines = std::vector<std::pair<cudaStream_t, uint32_t>>;
 void enqueue_graph(cudaStream_t stream, GraphLines& lines, const std::vector<GraphWork>& works);
 void release_lines(const GraphLines& lines);

@@ -60,7 +60,7 @@ cudaError_t check_event(cudaEvent_t event) {
   return event->mark.capture ? cudaErrorCapturedEvent : refuse_in_capture();
 }
 
-// Of queued work, for a query.
+// The answer to a query about queued work.
 cudaError_t state_of(const Past& past) {
   if (!has_ended(past)) return cudaErrorNotReady;
   return pending_error();

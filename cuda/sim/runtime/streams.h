@@ -30,6 +30,7 @@ namespace gradus::cuda::sim {
 struct Position {
   std::vector<cudaGraphNode_t> after;
   std::map<cudaStream_t, size_t> seen;  // how many works of each stream
+  std::map<cudaStream_t, size_t> all;   // the same with those that are not listed
   void join(const Position& other);
 };
 
@@ -42,7 +43,7 @@ struct Capture {
   bool is_valid = true, has_ended = false;
   std::unique_ptr<CUgraph_st> graph = std::make_unique<CUgraph_st>();
   std::map<cudaStream_t, Position> streams{};
-  std::map<cudaStream_t, size_t> works{};  // of each stream
+  std::map<cudaStream_t, size_t> works{}, all_works{};  // of each stream, as in a Position
 };
 
 // A mark in a captured stream.

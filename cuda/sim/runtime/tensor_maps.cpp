@@ -25,7 +25,7 @@ unsigned bytes_of(CUtensorMapDataType type) {
   return 0;
 }
 
-// What both kinds of maps have in common; the box's first size is known.
+// Fills in what both kinds of maps have. The box's first size is known.
 CUresult describe(gradus::cuda::sim::TensorMap& out, CUtensorMapDataType type, cuuint32_t dims,
                   void* data, const cuuint64_t* sizes, const cuuint64_t* strides,
                   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,

@@ -12,8 +12,8 @@
 
 // nvcc defines it for compute capability 9.0a.
 #define __CUDA_ARCH_FEAT_SM90_ALL 1
-// How many blocks a cluster has, all of them along x. It is written before the function's first
-// instruction, as so many instructions that do nothing (exec/cluster.cpp).
+// How many blocks a cluster has, all of them along x. The compiler puts so many instructions that
+// do nothing before the function's first one, which tell it (exec/cluster.cpp).
 #define __cluster_dims__(...) \
   __attribute__((patchable_function_entry(gradus::cuda::sim::cluster_size(__VA_ARGS__), 0)))
 

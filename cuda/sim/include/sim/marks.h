@@ -1,4 +1,4 @@
-// Which part of an allocation is in use, for a caching allocator whose memory belongs to streams.
+// Marks parts of allocations as in use, for a caching allocator whose memory belongs to streams.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ struct MarkedMemory {
   const cudaStream_t* others;  // that use it until it is given back
   size_t count;                // of them
 };
-// As the functions of these names without streams.
+// The functions of these names without streams say the rest.
 void mark_used(const MarkedMemory& it, size_t nbytes);
 void mark_unused(const MarkedMemory& it);
 
