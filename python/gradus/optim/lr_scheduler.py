@@ -1,5 +1,9 @@
 """Schedules of learning rates, under the names of torch.optim.lr_scheduler."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .. import _gradus
 
 LRScheduler = _gradus._optim.LRScheduler
@@ -14,8 +18,8 @@ class OneCycleLR(_gradus._optim.OneCycleLR):
     epochs, steps_per_epoch: their product is total_steps, where that is not given.
     """
 
-    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None,
-                 **options):
+    def __init__(self, optimizer: _gradus._optim.Optimizer, max_lr: Any, total_steps: int | None = None,
+                 epochs: int | None = None, steps_per_epoch: int | None = None, **options: Any) -> None:
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise _gradus.ValueError("OneCycleLR: the number of steps is missing; expected "
@@ -30,6 +34,6 @@ class StepLR(_gradus._optim.LambdaLR):
     That of C++ is libtorch's, which counts from the step after.
     """
 
-    def __init__(self, optimizer, step_size, gamma=0.1):
+    def __init__(self, optimizer: _gradus._optim.Optimizer, step_size: int, gamma: float = 0.1) -> None:
         super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
         self.step_size, self.gamma = step_size, gamma
