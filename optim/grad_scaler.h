@@ -77,8 +77,8 @@ class GradScaler {
   std::unordered_map<const optim::Optimizer*, Seen> seen_;  // since the last update
 };
 
-// What observers (tensor/base/observed.h) are told of: a call of scale(), unscale_() or update(). A
-// scaler handles gradients that are not finite from its first scale() to the end of update().
+// Tells observers (tensor/base/observed.h) of a call of scale(), unscale_() or update(). A scaler
+// handles gradients that are not finite from its first scale() to the end of update().
 struct ScaledPass {
   const GradScaler* scaler;
   bool ends;

@@ -23,7 +23,7 @@ class DashboardServer;
 // Only this machine can open it; from another one an SSH tunnel leads there (docs/watching.md). A
 // thread of its own answers browsers, however slow they are, and asks for the state of the GPUs
 // once a second while somebody looks. Several threads may call one dashboard. The page ends with
-// the object. What a NanGuard finds stands below the title.
+// the object. The report of a NanGuard stands below the title.
 class Dashboard {
  public:
   // port: 0 is any that is free.

@@ -19,7 +19,7 @@
 
 namespace gradus {
 
-// What a NanGuard found.
+// The report of a NanGuard.
 struct NanReport {
   enum class Phase : uint8_t { Forward, Backward, Optimizer };
 
@@ -38,8 +38,8 @@ struct NanReport {
   std::vector<int64_t> first;  // the place of the first one, in the results or in the operand
 };
 
-// What a NanGuard throws. The message is the report's: modules and nodes that the error passes add
-// nothing, since a GPU tells of an operation while another one is called.
+// The error that a NanGuard throws, with the report's message. Modules and nodes that the error
+// passes add nothing, since a GPU tells of an operation while another one is called.
 class NanError : public Error {
  public:
   explicit NanError(NanReport report) : Error(report.message), report_(std::move(report)) {}
@@ -61,9 +61,9 @@ class NanError : public Error {
 //
 // Not looked at is what only moves elements (copies, views, joins, indices, sorting) or keeps them
 // finite (relu, tanh), random numbers and factorizations of matrices. A copy to another dtype is
-// looked at, since it may overflow. From scale() to the end of update() of a GradScaler, backward
-// passes and what changes gradients are not looked at: the scaler passes over a step whose
-// gradients are not finite.
+// looked at, since it may overflow. A GradScaler passes over a step whose gradients are not finite.
+// So backward passes and changes of gradients are not looked at from its scale() to the end of its
+// update().
 //
 // The CPU tells at once: the call of the operation throws NanError, and its result is written. A
 // GPU tells where the host next waits for it or starts a kernel: item(), a copy to the CPU,
@@ -78,7 +78,7 @@ class NanGuard {
   // Calls `callback` instead, once, on the thread that found it; then it rests until reset(). The
   // innermost of several guards reports.
   explicit NanGuard(Callback callback);
-  // Waits for the GPUs that were looked at. What is found then cannot be thrown: it is a warning.
+  // Waits for the GPUs that were looked at. A finding is a warning then, since it cannot be thrown.
   ~NanGuard();
   NanGuard(const NanGuard&) = delete;
   NanGuard& operator=(const NanGuard&) = delete;

@@ -1,4 +1,4 @@
-// What operations are called: by their function of Backend, or by an argument that chooses one.
+// Names of operations: that of their function of Backend, or of an argument that chooses one.
 #pragma once
 
 #include <string>

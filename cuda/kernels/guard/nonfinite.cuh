@@ -118,7 +118,7 @@ __device__ inline bool is_suspect(const Vector<unsigned, 4>& words, ScalarType d
   return suspect;
 }
 
-// As NonfiniteRecord::first.
+// The number that NonfiniteRecord::first holds.
 __device__ inline unsigned long long place_of(unsigned kind, int tensor, int64_t i) {
   return (kind == 1 ? 0ull : 1ull) << (kPlaceBits + kTensorBits) |
          static_cast<unsigned long long>(tensor) << kPlaceBits | static_cast<unsigned long long>(i);
@@ -155,8 +155,7 @@ __device__ WordCount count_words(const Words& row, int number, int64_t begin, in
   return out;
 }
 
-// The last block. It goes over all operands at once, a chunk of each in turn: a mask shows its
-// infinities soon.
+// The last block takes a chunk of each operand in turn, so that a mask shows its infinities soon.
 template <class Table>
 __device__ void look_at_operands(const Table& table) {
   __shared__ unsigned long long nans, infinities, first;
