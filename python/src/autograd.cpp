@@ -8,7 +8,7 @@
 #include "cycles.h"
 #include "errors.h"
 #include "hooks.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

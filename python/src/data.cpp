@@ -9,7 +9,7 @@
 #include "errors.h"
 #include "objects.h"
 #include "params.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

@@ -14,7 +14,7 @@
 #include "errors.h"
 #include "modules.h"
 #include "objects.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

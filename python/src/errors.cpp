@@ -19,7 +19,7 @@ struct ErrorClass {
   bool (*matches)(const std::exception& error);
   PyObject* object;
 };
-std::vector<ErrorClass> error_classes;  // derived ones before their bases
+std::vector<ErrorClass> error_classes;       // derived ones before their bases
 thread_local std::exception_ptr last_error;  // of C++ that became Python's
 
 template <class E>

@@ -5,7 +5,7 @@
 
 #include "bind.h"
 #include "errors.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 

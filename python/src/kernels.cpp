@@ -13,7 +13,7 @@
 #include "bind.h"
 #include "errors.h"
 #include "objects.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

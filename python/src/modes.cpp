@@ -6,7 +6,7 @@
 
 #include "bind.h"
 #include "params.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 

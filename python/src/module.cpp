@@ -5,9 +5,9 @@
 
 #include "bind.h"
 #include "cycles.h"
-#include "direct.h"
 #include "errors.h"
-#include "rows.h"
+#include "rows/direct.h"
+#include "rows/rows.h"
 #include "types.h"
 
 namespace nb = nanobind;

@@ -9,7 +9,7 @@
 #include "errors.h"
 #include "options.h"
 #include "registered.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 
@@ -97,8 +97,8 @@ struct Forward<R (M::*)(A...)> {
   template <class Impl, size_t... I>
   static constexpr bool takes(std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
-    return requires(Impl & module, std::tuple_element_t<I, All> & ... arg) {
-      module.forward(arg...);
+    return requires(Impl & layer, std::tuple_element_t<I, All> & ... arg) {
+      layer.forward(arg...);
     };
   }
   // How many arguments a call needs.

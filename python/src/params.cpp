@@ -3,7 +3,7 @@
 
 #include <complex>
 
-#include "rows.h"
+#include "rows/rows.h"
 #include "types.h"
 
 namespace gradus::python {

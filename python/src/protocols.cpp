@@ -5,8 +5,8 @@
 
 #include "cycles.h"
 #include "errors.h"
-#include "index.h"
-#include "rows.h"
+#include "rows/index.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

@@ -2,7 +2,7 @@
 #include <gradus/gradus.h>
 
 #include "bind.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

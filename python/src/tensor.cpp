@@ -12,7 +12,7 @@
 #include "errors.h"
 #include "objects.h"
 #include "protocols.h"
-#include "rows.h"
+#include "rows/rows.h"
 #include "shown_objects.h"
 
 namespace gradus::python {

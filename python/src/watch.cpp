@@ -11,7 +11,7 @@
 
 #include "bind.h"
 #include "errors.h"
-#include "rows.h"
+#include "rows/rows.h"
 #include "states.h"
 
 namespace gradus::python {

@@ -14,7 +14,7 @@ int64_t row_length(const Tensor& x, int64_t dims) {
 
 Tensor empty_rows_of(const Tensor& x, int64_t dims) {
   const int64_t n = row_length(x, dims);
-  if (!x.is_cuda() || n % kVector == 0 || x.numel() == 0) return empty_like(x);
+  if (n % kVector == 0 || x.numel() == 0) return empty_like(x);
   const int64_t pitch = (n + kVector - 1) / kVector * kVector;
   Dims strides = x.impl().sizes;
   int64_t step = 1;
@@ -29,8 +29,8 @@ Tensor empty_rows_of(const Tensor& x, int64_t dims) {
 
 Tensor side_by_side(const Tensor& x, int64_t dims) {
   const int64_t size = static_cast<int64_t>(x.element_size());
-  const bool begins_alike = !x.is_cuda() || (row_length(x, dims) * size % kVectorBytes == 0 &&
-                                             x.storage_offset() * size % kVectorBytes == 0);
+  const bool begins_alike = row_length(x, dims) * size % kVectorBytes == 0 &&
+                            x.storage_offset() * size % kVectorBytes == 0;
   if (x.is_contiguous() && begins_alike) return x;
   const Tensor out = empty_rows_of(x, dims);
   copy_(out, x);

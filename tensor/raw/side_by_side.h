@@ -8,7 +8,7 @@
 namespace gradus::raw {
 
 // Uninitialised, of x's dtype and device. The last `dims` dimensions are a row, whose elements are
-// contiguous. Rows begin at multiples of 16 bytes where x's device reads vectors from there.
+// contiguous. Rows begin at multiples of 16 bytes, so that a device reads each in the same vectors.
 Tensor empty_rows_of(const Tensor& x, int64_t dims);
 // x where it lies so, else a copy that does.
 Tensor side_by_side(const Tensor& x, int64_t dims);

@@ -1,5 +1,5 @@
 // The rows of elementwise.def as functions of Python, and what all rows share.
-#include "rows.h"
+#include "rows/rows.h"
 
 #include <deque>
 #include <string>

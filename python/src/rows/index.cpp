@@ -1,11 +1,11 @@
 // x[key] and x[key] = value: numbers, slices, None, ..., masks, tensors and lists.
-#include "index.h"
+#include "rows/index.h"
 
 #include <gradus/gradus.h>
 
 #include "bind.h"
 #include "errors.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 namespace {

@@ -1,7 +1,7 @@
 // The functions that small programs call most, without a list of overloads in between.
 #pragma once
 
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 

@@ -1,5 +1,5 @@
 // Rows of functions.def as functions of Python: window spectral.
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace gradus::python {
 

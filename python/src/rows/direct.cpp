@@ -1,5 +1,5 @@
 // The functions that small programs call most, without a list of overloads in between.
-#include "direct.h"
+#include "rows/direct.h"
 
 #include <gradus/gradus.h>
 
