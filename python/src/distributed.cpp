@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "modules.h"
 #include "objects.h"
+#include "registered.h"
 #include "rows/rows.h"
 
 namespace gradus::python {
@@ -318,7 +319,7 @@ void bind_collectives(nb::module_& m) {
 void bind_distributed(nb::module_& m, nb::module_& nn) {
   bind_groups(m);
   bind_collectives(m);
-  nb::class_<PythonDataParallel, nn::Module>(m, "_DataParallel")
+  nb::class_<PythonDataParallel, nn::Module>(m, "_DataParallel", nb::type_slots(module_slots))
       .def(
           "__init__",
           [](PythonDataParallel* self, const std::shared_ptr<nn::Module>& module,
@@ -346,7 +347,8 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
       .def_prop_ro("device_ids", &PythonDataParallel::device_ids, "The devices of the replicas.")
       .def_prop_ro("output_device", &PythonDataParallel::output_device, "Where results are joined.")
       .def("replicate", &PythonDataParallel::replicate, "The next call copies the module again.");
-  nb::class_<PythonDistributedModule, nn::Module>(m, "_DistributedModule")
+  nb::class_<PythonDistributedModule, nn::Module>(m, "_DistributedModule",
+                                                  nb::type_slots(module_slots))
       .def(
           "__init__",
           [](PythonDistributedModule* self, const std::shared_ptr<nn::Module>& module,
