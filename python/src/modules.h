@@ -34,7 +34,7 @@ struct Argument : Param<T> {};
 template <>
 struct Argument<bool> : Param<bool> {
   bool load(nb::handle from, bool convert) {
-    return from.is_none() ? value = true : Param<bool>::load(from, convert);
+    return from.is_none() ? (value = true) : Param<bool>::load(from, convert);
   }
 };
 template <class... T>

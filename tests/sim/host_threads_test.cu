@@ -109,7 +109,7 @@ TEST_F(SimHostThreadsTest, AForkedChildLaunches) {
 
 // --- What is found
 template <int thread>
-__global__ void race_kernel(int* out) {
+__global__ void thread_race_kernel(int* out) {
   *out = static_cast<int>(threadIdx.x) + thread;
 }
 
@@ -128,7 +128,7 @@ TEST_F(SimHostThreadsTest, EachFindingArrivesOnce) {
     int* out = nullptr;
     while (cudaMalloc(&out, sizeof(int)) != cudaSuccess) take();
     for (int done = 0; done < kRounds;)
-      if (launch_raw(race_kernel<thread>, 1, 4, 0, nullptr, out) == cudaSuccess)
+      if (launch_raw(thread_race_kernel<thread>, 1, 4, 0, nullptr, out) == cudaSuccess)
         ++done;
       else
         take();
@@ -145,10 +145,10 @@ TEST_F(SimHostThreadsTest, EachFindingArrivesOnce) {
   for (const Finding& each : all) {
     EXPECT_EQ(each.kind, Kind::race) << each;
     EXPECT_EQ(each.sides.size(), 2u) << each;
-    ++times[each.kernel.substr(each.kernel.find("race_kernel"))];
+    ++times[each.kernel.substr(each.kernel.find("thread_race_kernel"))];
   }
   for (int thread = 0; thread < kHostThreads; ++thread)
-    EXPECT_EQ(times["race_kernel<" + std::to_string(thread) + ">"], kRounds);
+    EXPECT_EQ(times["thread_race_kernel<" + std::to_string(thread) + ">"], kRounds);
   EXPECT_EQ(times.size(), static_cast<size_t>(kHostThreads));
 }
 
