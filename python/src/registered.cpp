@@ -42,7 +42,9 @@ void set(nn::Module& module, const std::string& name, Tensor& slot, const Tensor
   slot = tensor;
   if (Tensor* member = member_of(module, name)) *member = tensor;
 }
-Tensor kept(nb::handle value) { return value.is_none() ? Tensor() : kept_by_object(value); }
+Tensor registered_tensor(nb::handle value) {
+  return value.is_none() ? Tensor() : kept_by_object(value);
+}
 
 // The object of a parameter, which the module keeps from here on.
 nb::object parameter_object(nn::Module& module, const std::string& name, Tensor& slot) {
@@ -70,14 +72,14 @@ bool has_buffer(nn::Module& module, const std::string& name) {
 }
 
 void register_parameter(nn::Module& module, const std::string& name, nb::handle value) {
-  const Tensor tensor = kept(value);
+  const Tensor tensor = registered_tensor(value);
   if (auto* known = Registered::parameters(module).find(name))
     set(module, name, **known, tensor);
   else
     module.register_parameter(name, tensor, tensor.defined() && tensor.requires_grad());
 }
 void register_buffer(nn::Module& module, const std::string& name, nb::handle value) {
-  const Tensor tensor = kept(value);
+  const Tensor tensor = registered_tensor(value);
   if (auto* known = Registered::buffers(module).find(name))
     set(module, name, **known, tensor);
   else
