@@ -110,22 +110,24 @@ Tensors BroadcastBackward::apply(Tensors&& grads) {
 }  // namespace
 
 Tensors Broadcast::send(size_t first, bool stays) const {
-  const bool alone = sources.size() == 1;
+  // What stays is sent on from where it lies; a replica may change its buffers while they are sent.
+  const bool as_it_lies = stays && sources.size() == 1;
   Tensors held;
-  if (alone) {
-    held.push_back(stays ? memory_of(sources[0]) : raw::clone(memory_of(sources[0])));
+  if (as_it_lies) {
+    held.push_back(memory_of(sources[0]));
   } else {
     Tensors parts;
     for (const Tensor& x : sources) parts.push_back(memory_of(x));
     held.push_back(raw::cat(parts, 0));
+    if (!stays) SideStreams::deliver(sources);
   }
   for (size_t r = first; r < copies.size(); ++r) {
     const Tensor from = held.back(), &copy = copies[r][0];
-    held.push_back(alone ? memory_of(copy)
-                         : raw::empty(from.sizes(), from.scalar_type(), copy.device()));
+    held.push_back(as_it_lies ? memory_of(copy)
+                              : raw::empty(from.sizes(), from.scalar_type(), copy.device()));
     copy_on(held.back(), from);
     int64_t begin = 0;
-    for (size_t i = 0; i < copies[r].size() && !alone; begin += copies[r][i++].numel())
+    for (size_t i = 0; i < copies[r].size() && !as_it_lies; begin += copies[r][i++].numel())
       raw::copy_(memory_of(copies[r][i]), raw::narrow(held.back(), 0, begin, copies[r][i].numel()));
     SideStreams::deliver(copies[r]);
   }
