@@ -189,8 +189,8 @@ Tensor* member_named(Impl& module, std::string_view name) {
 // One row: Impl under its name. forward: the names of what forward() takes.
 template <class Impl>
 void add_module(nb::module_& m, const char* name, const char* doc, std::string_view forward) {
-  using Options = OptionsOf<Impl>;
-  using Binding = OptionBinding<Options>;
+  using Chosen = OptionsOf<Impl>;
+  using Binding = OptionBinding<Chosen>;
   nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(module_slots), doc);
   note_members(typeid(Impl), [](nn::Module& module, std::string_view member) {
     return member_named(static_cast<Impl&>(module), member);
@@ -205,7 +205,7 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
       [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
         nb::dict keywords;
         keywords.update(kwargs);
-        const Options options = Binding::read(name, args, 0, keywords);
+        const Chosen options = Binding::read(name, args, 0, keywords);
         // Of what is left: some options are called dtype, too.
         const Placement placement(keywords);
         check_all_taken(name, keywords);

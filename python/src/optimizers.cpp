@@ -151,18 +151,18 @@ Options blank() {
 template <class O, class Options>
 void add_optimizer(nb::module_& m, const char* name) {
   nb::class_<O, optim::Optimizer> c(m, name, nb::type_slots(optimizer_slots));
-  Options defaults = blank<Options>();
+  Options initial = blank<Options>();
   std::string signature =
       "def __init__(self, params: collections.abc.Iterable[Tensor | tuple[str, Tensor] | dict[str, "
       "typing.Any]]";
   std::vector<std::string> names;
-  for (const Field& field : defaults.fields()) {
+  for (const Field& field : initial.fields()) {
     const std::string whole(whole_name(field.name));
     if (!names.empty() && names.back() == whole) continue;
     names.push_back(whole);
-    signature += ", " + whole + ": " + option_type(defaults.fields(), whole);
+    signature += ", " + whole + ": " + option_type(initial.fields(), whole);
     if (names.size() > 1 || std::is_default_constructible_v<Options>)
-      signature += " = " + nb::cast<std::string>(nb::repr(option_value(defaults.fields(), whole)));
+      signature += " = " + nb::cast<std::string>(nb::repr(option_value(initial.fields(), whole)));
   }
   c.def(
       "__init__",

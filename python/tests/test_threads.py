@@ -84,8 +84,11 @@ def test_threads_let_go_of_hooks_and_collect():
     assert failed == []
 
 
+# A shell starts what runs in its background with interrupts ignored.
 START = """
+import signal
 import gradus
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from gradus import nn
 print("started", flush=True)
 try:
@@ -134,6 +137,7 @@ def test_an_interrupt_ends_a_loop_between_two_operations(loop):
 
 def test_an_interrupt_ends_worker_processes(tmp_path):
     (tmp_path / "slow.py").write_text("""
+import signal
 import time
 import gradus
 
@@ -145,6 +149,7 @@ class Slow(gradus.utils.data.Dataset):
         return gradus.ones(2)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         for number, batch in enumerate(gradus.utils.data.DataLoader(Slow(), 4, num_workers=2)):
             if number == 20:
