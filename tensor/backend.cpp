@@ -110,7 +110,7 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
       raw::zip(BinaryOp::sub, raw::to(x, out.scalar_type()), fold(ReduceOp::mean, x));
   const Tensor rest = fold(ReduceOp::sum, from_mean), length = fold(ReduceOp::norm2, from_mean);
   const int64_t n = x.numel() / out.numel();
-  constexpr double kLeast = std::numeric_limits<float>::min();
+  constexpr double kLeast = 0x1p-126;  // the least normal number of float32
   raw::zip_(BinaryOp::div, rest, raw::zip(BinaryOp::maximum, length, Scalar(kLeast)));
   raw::zip_(BinaryOp::mul, rest, rest);
   raw::zip_(BinaryOp::div, rest, Scalar(-n));
