@@ -14,6 +14,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_gradus, m) {
   using namespace gradus::python;
+  // Caches of the typing module keep types until the very end, which would be reported as leaks.
+  nb::set_leak_warnings(false);
   m.attr("__version__") = GRADUS_VERSION;
   m.def("show_config", &gradus::show_config, "How the library was built, as text.");
   prepare_cycles(m);

@@ -229,6 +229,7 @@ TEST(BatchInvariantSetting, FusedFunctionsAreCalledAsTheyAre) {
     return x.exp().sum(1);
   });
   const Tensor x = randn({kWholeBatch, 45});
+  const Invariantly off(false);
   fused(x);  // is fused for these sizes
   const int before = calls;
   fused(x);
