@@ -3,7 +3,7 @@
 //
 // The kernels come after what changes them, and before headers whose names would hide theirs.
 // clang-format off
-#include "tests/sim/mutated.h"
+#include "tests/sim/hopper/mutated.h"
 #include "gradus/cuda/kernels/hopper/attention_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/attention_wgmma_grad.cuh"
 #include "gradus/cuda/kernels/hopper/convolution_wgmma.cuh"
