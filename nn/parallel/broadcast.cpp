@@ -110,7 +110,7 @@ Tensors BroadcastBackward::apply(Tensors&& grads) {
 }  // namespace
 
 Tensors Broadcast::send(size_t first, bool stays) const {
-  // What stays is sent on from where it lies; a replica may change its buffers while they are sent.
+  // A replica may change its buffers while they are sent, so these are copied first.
   const bool as_it_lies = stays && sources.size() == 1;
   Tensors held;
   if (as_it_lies) {
