@@ -375,7 +375,7 @@ void CpuBackend::convolution(ConvolutionPass part, const Convolution& shape, con
       case ConvolutionPass::dgrad:
         return (is_finite(y, b.numel()) ? way.input : scatter_products<T>)(shape, x, y, to);
       case ConvolutionPass::wgrad:
-        return way.weight(shape, x, y, to);
+        return (way.weight ? way.weight : weight_gradient<T>)(shape, x, y, to);
     }
   });
 }

@@ -5,7 +5,7 @@
 
 namespace gradus::cpu {
 
-// One way. bias may be null. Errors: OutOfMemoryError.
+// One way. bias may be null. Errors: OutOfMemoryError. Without `weight` that gradient is summed in place.
 template <class T>
 struct ConvolutionWay {
   void (*output)(const Convolution&, const T* input, const T* weight, const T* bias, T* out);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kFewPlaces = 256;  // of a product
 constexpr int64_t kFewOfCut = 16;    // filters or channels
+constexpr int64_t kFewRows = 32, kFewColumns = 64;
 
 // The library's own kernels multiply: BLAS may sum in another order where a product is cut.
 template <class T>
@@ -217,7 +218,7 @@ void unfolded_input(const Convolution& s, const T* grad, const T* weight, T* out
 // Products are summed in chunks of samples, whose sums are added up at the end.
 template <class T>
 void unfolded_weight(const Convolution& s, const T* grad, const T* input, T* out) {
-  constexpr int64_t kMostChunks = 8, kMostSums = 1 << 22, kChunkPlaces = 1024, kFewColumns = 64;
+  constexpr int64_t kMostChunks = 8, kMostSums = 1 << 22, kChunkPlaces = 1024;
   const Windows<T> windows(s);
   const int64_t filters = s.group_filters(), channels = s.group_channels(), places = s.outputs();
   const int64_t taps = s.taps(), depth = channels * taps, sums = s.filters * depth;
@@ -268,17 +269,19 @@ void unfolded_weight(const Convolution& s, const T* grad, const T* input, T* out
 
 template <class T>
 const ConvolutionWay<T>* unfolded_way(const Convolution& s) {
-  constexpr int64_t kFewRows = 32, kFewRowsApart = 8, kMostBytes = 1 << 23;
+  constexpr int64_t kFewRowsApart = 8, kMostBytes = 1 << 23;
   static constexpr ConvolutionWay<T> way = {unfolded_output<T>, unfolded_input<T>,
-                                            unfolded_weight<T>};
-  const int64_t windows = s.group_channels() * s.taps() * s.outputs();
+                                            unfolded_weight<T>},
+                                     narrow = {unfolded_output<T>, unfolded_input<T>, nullptr};
+  const int64_t columns = s.group_channels() * s.taps(), windows = columns * s.outputs();
   const bool has_many_rows =
       windows_lie_apart(s)
-          ? std::min(s.group_channels() * s.taps(), s.group_filters()) >= kFewRowsApart
+          ? std::min(columns, s.group_filters()) >= kFewRowsApart
           : std::min(s.group_channels(), s.group_filters()) >= kFewRows;
   const bool takes = has_many_rows && windows > 0 &&
                      windows * static_cast<int64_t>(sizeof(T)) <= kMostBytes && s.batch > 0;
-  return takes ? &way : nullptr;
+  if (!takes) return nullptr;
+  return s.group_channels() < kFewRows && columns < kFewColumns ? &narrow : &way;
 }
 template const ConvolutionWay<float>* unfolded_way(const Convolution&);
 template const ConvolutionWay<double>* unfolded_way(const Convolution&);
