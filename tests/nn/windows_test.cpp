@@ -56,6 +56,31 @@ TEST(WindowLayers, PrintTheirOptions) {
   EXPECT_EQ(text_of(nn::GroupNorm(2, 4)), "GroupNorm(2, 4, eps=1e-05, affine=true)");
 }
 
+// Each choice of kernel for float32: by channels, windows and sides.
+TEST(Conv, EveryDeviceComputesTheSame) {
+  for (const Device device : cpu_and_cuda())
+    for (const int64_t channels : {4, 36})
+      for (const int64_t kernel : {1, 3, 5}) {
+        SCOPED_TRACE(::testing::Message()
+                     << device << " " << channels << " channels, kernel " << kernel);
+        const Tensor x = randn({2, channels, 6, 6}),
+                     w = randn({channels, channels, kernel, kernel}) * 0.05;
+        const auto results = [&](const TensorOptions& options) {
+          const Tensor a = x.to(options).clone().requires_grad_(),
+                       b = w.to(options).clone().requires_grad_();
+          const Tensor y = F::conv2d(a, b, F::Conv2dFuncOptions().padding(kernel / 2));
+          y.square().sum().backward();
+          return std::vector<Tensor>{y, a.grad(), b.grad()};
+        };
+        const auto got = results(device), expected = results(kDouble);
+        for (size_t i = 0; i < got.size(); ++i) {
+          const Tensor exact = expected[i].detach();
+          expect_close(got[i].detach().cpu().to(kDouble), exact,
+                       1e-5 * exact.abs().max().item<double>());
+        }
+      }
+}
+
 TEST(Conv, StartsWithinTheBoundOfItsFilter) {
   manual_seed(1);
   const nn::Conv2d conv(nn::Conv2dOptions(4, 50, {3, 5}).groups(2));

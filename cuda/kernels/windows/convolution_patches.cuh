@@ -138,8 +138,11 @@ class ConvolutionPatches {
     const PatchRows rows = patch_rows<part>(args_);
     const int last_column = ::min(block_.first_column + S::kCols, args_.columns) - 1;
     for (int c = thread(); c < S::kCols; c += S::kThreads)
-      if (block_.first_column + c <= last_column)
-        columns_[c] = place_spot<part>(args_, block_.first_column + c, block_.group);
+      if (block_.first_column + c <= last_column) {
+        // The simulator follows no result that a call stores by itself.
+        const Spot spot = place_spot<part>(args_, block_.first_column + c, block_.group);
+        columns_[c] = spot;
+      }
     if (thread() < met_) {
       Spot tap = tap_spot<part>(args_, thread(), block_.group);
       // at[0], of the dimension that is not there, holds which of all taps it is.
