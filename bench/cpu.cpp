@@ -10,6 +10,7 @@
 #include "bench/wanted.h"
 
 namespace library = gradus;
+#include "bench/cpu_models.h"
 #include "bench/resnet.h"
 #include "bench/small_models.h"
 
@@ -142,4 +143,7 @@ int main(int argc, char** argv) {
             nn::MSELoss());
   time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
             randn({32, 3, 32, 32}), randint(10, {32}, kLong), nn::CrossEntropyLoss());
+  bench::time_models(time_step, [](const char* name, int calls, const auto& f) {
+    time(name, "gradus", 11, calls, 1, "call", f);
+  });
 }

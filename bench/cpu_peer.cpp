@@ -1,14 +1,35 @@
 // libtorch on the cases of bench/cpu.cpp, in the same format.
 #include <torch/torch.h>
+#include <torch/version.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "bench/clock.h"
 #include "bench/wanted.h"
 
+#if TORCH_VERSION_MAJOR < 2
+namespace torch {
+// libtorch has it since 2.0.
+inline Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                           const std::optional<Tensor>& mask, double /*dropout_p*/,
+                                           bool is_causal = false) {
+  Tensor scores = q.matmul(k.transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(-1)));
+  if (is_causal)
+    scores = scores.masked_fill(ones_like(scores, kBool).triu(1), -INFINITY);
+  else if (mask)
+    scores = mask->scalar_type() == kBool ? scores.masked_fill(mask->logical_not(), -INFINITY)
+                                          : scores + *mask;
+  return scores.softmax(-1).matmul(v);
+}
+}  // namespace torch
+#endif
+
 namespace library = torch;
+#include "bench/cpu_models.h"
 #include "bench/resnet.h"
 #include "bench/small_models.h"
 
@@ -91,4 +112,7 @@ int main(int argc, char** argv) {
   time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
             torch::randn({32, 3, 32, 32}), torch::randint(10, {32}, torch::kLong),
             nn::CrossEntropyLoss());
+  bench::time_models(time_step, [](const char* name, int calls, const auto& f) {
+    time(name, 11, calls, 1, "call", f);
+  });
 }

@@ -10,6 +10,8 @@
 
 namespace library = gradus;
 #include "bench/models/generation.h"
+#include "bench/models/recurrent.h"
+#include "bench/models/unet.h"
 #include "bench/models/vision.h"
 #include "bench/small_models.h"
 
@@ -197,4 +199,10 @@ int main(int argc, char** argv) {
   time_model(
       "ViT-S batch 64", [] { return std::make_shared<bench::ViT>(); }, randn({64, 3, 224, 224}),
       randint(1000, {64}), 64, "image");
+  time_model(
+      "U-Net 128 batch 32", [] { return std::make_shared<bench::UNet>(21); },
+      randn({32, 3, 128, 128}), randint(21, {32, 128, 128}), 32, "image");
+  time_model(
+      "LSTM 2 x 512", [] { return std::make_shared<bench::LSTMModel>(1000, 512); },
+      randint(1000, {64, 128}), randint(1000, {64, 128}), 64 * 128, "token");
 }

@@ -20,7 +20,7 @@ sys.path.insert(0, __file__.rsplit("/", 2)[0])
 from resnet18 import ResNet18, ResNet50  # noqa: E402
 from small_models import as_graph, lenet, mlp  # noqa: E402
 from table import read  # noqa: E402
-from vision import MobileNetV2, vit  # noqa: E402
+from vision import MobileNetV2, UNet, vit  # noqa: E402
 
 TOLERANCE = {"float32": 1e-4, "TF32": 1e-3, "bfloat16": 5e-3}
 
@@ -72,6 +72,18 @@ class PaddedEncoder(GPT):
         for block in self.blocks:
             x = block(x, mask)
         return self.head(self.norm(x))
+
+
+class LSTMModel(nn.Module):
+    """As in bench/models/recurrent.h."""
+
+    def __init__(self, vocabulary, width):
+        super().__init__()
+        self.token, self.head = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary)
+        self.lstm = nn.LSTM(width, width, 2, batch_first=True)
+
+    def forward(self, tokens):
+        return self.head(self.lstm(self.token(tokens))[0])
 
 
 class Encoder(nn.Module):
@@ -218,7 +230,9 @@ def main():
               "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image", 10),
               "ResNet-50 batch 64": (lambda: ResNet50(1000), 1000, 64, "image", 10),
               "MobileNetV2 batch 64": (MobileNetV2, 1000, 64, "image", 10),
-              "ViT-S batch 64": (lambda: vit(GPTBlock), 1000, 64, "image", 10)}
+              "ViT-S batch 64": (lambda: vit(GPTBlock), 1000, 64, "image", 10),
+              "U-Net 128 batch 32": (lambda: UNet(21), 21, 32, "image", 10),
+              "LSTM 2 x 512": (lambda: LSTMModel(1000, 512), 1000, 64 * 128, "token", 10)}
     for name, (make, scores, items, unit, steps) in models.items():
         generates = name.startswith("Generation")
         for dtype in ("float32", "TF32", "bfloat16"):

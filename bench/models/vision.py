@@ -1,6 +1,7 @@
-"""PyTorch's side of bench/models/vision.h."""
+"""PyTorch's side of bench/models/vision.h and unet.h."""
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 
 class InvertedResidual(nn.Module):
@@ -54,3 +55,35 @@ def vit(block):
             return self.head(self.norm(x)[:, 0])
 
     return ViT()
+
+
+class UNet(nn.Module):
+    """As in bench/models/unet.h."""
+
+    def __init__(self, classes, width=64):
+        super().__init__()
+        self.down, self.up, self.joined = nn.ModuleList(), nn.ModuleList(), nn.ModuleList()
+        of, to = 3, width
+        for level in range(4):
+            self.down.append(self.twice(of, to))
+            if level > 0:
+                self.up.append(nn.ConvTranspose2d(to, of, 2, stride=2))
+                self.joined.append(self.twice(to, of))
+            of, to = to, 2 * to
+        self.head = nn.Conv2d(width, classes, 1)
+
+    @staticmethod
+    def twice(of, to):
+        layers = []
+        for channels in (of, to):
+            layers += [nn.Conv2d(channels, to, 3, padding=1, bias=False), nn.GroupNorm(8, to), nn.SiLU()]
+        return nn.Sequential(*layers)
+
+    def forward(self, x):
+        seen = []
+        for level, layers in enumerate(self.down):
+            x = layers(F.max_pool2d(x, 2) if level > 0 else x)
+            seen.append(x)
+        for level in reversed(range(len(self.up))):
+            x = self.joined[level](torch.cat([seen[level], self.up[level](x)], 1))
+        return self.head(x).permute(0, 2, 3, 1)
