@@ -1,6 +1,9 @@
 // Values of the Fourier transforms against their definition, properties, arguments and errors.
 #include "gradus/autograd/fft.h"
 
+#include <functional>
+#include <thread>
+
 #include "gradus/autograd/tools/functional.h"
 #include "tests/support.h"
 
@@ -158,6 +161,64 @@ TEST(Fft, ReadsAnyStrides) {
                   1e-13);
       }
   }
+}
+
+// On the CPU, and on two streams of each device, which share plans of cuFFT; by another thread,
+// too.
+void for_each_stream(const std::function<void(Device)>& run) {
+  run(kCPU);
+  for (int index = 0; index < static_cast<int>(cuda::device_count()); ++index) {
+    const Device device(kCUDA, static_cast<DeviceIndex>(index));
+    run(device);
+    const cuda::StreamGuard guard(cuda::getStreamFromPool(false, device.index()));
+    run(device);
+  }
+  if (cuda::is_available()) std::thread([&] { run(Device(kCUDA, 0)); }).join();
+}
+
+// Small shapes, as views that begin at each place of memory: cuFFT takes what begins at a multiple
+// of the size of a complex number alone. More shapes than plans are kept.
+TEST(Fft, TakesViewsThatBeginAnywhere) {
+  manual_seed(9);
+  const Tensor memory = randn({64}, kDouble), complexes = randn({64}, kComplexDouble);
+  for_each_stream([&](Device device) {
+    for (const bool wide : {true, false})
+      for (int64_t rows = 1; rows <= 3; ++rows)
+        for (int64_t n = 1; n <= 9; ++n)
+          for (int64_t begin = 0; begin < 4; ++begin) {
+            SCOPED_TRACE(device.str() + ": " + std::to_string(rows) + " x " + std::to_string(n) +
+                         (wide ? " of double from " : " of float from ") + std::to_string(begin));
+            const int64_t count = n / 2 + 1;
+            const auto view_of = [&](const Tensor& all, int64_t columns) {
+              return all.narrow(0, begin, rows * columns).view({rows, columns});
+            };
+            const auto there = [&](const Tensor& all) {
+              return all.to(device, all.is_complex() ? wide ? kComplexDouble : kComplexFloat
+                                    : wide           ? kDouble
+                                                     : kFloat);
+            };
+            const Tensor x = view_of(there(memory), n), z = view_of(there(complexes), n);
+            const Tensor h = view_of(there(complexes), count);
+            const Tensor of_x = by_definition(view_of(memory, n).to(kComplexDouble));
+            const Tensor of_z = by_definition(view_of(complexes, n));
+            const Tensor half = of_x.narrow(1, 0, count);
+            const double most = wide ? 1e-13 : 1e-5;
+            EXPECT_LE(difference(fft::fft(z), of_z), most);
+            EXPECT_LE(difference(fft::ifft(z.conj()), of_z.conj() / n), most);
+            EXPECT_LE(difference(fft::fft(x), of_x), most);
+            EXPECT_LE(difference(fft::rfft(x), half), most);
+            EXPECT_LE(difference(fft::ihfft(x), half.conj() / n), most);
+            EXPECT_LE(difference(fft::rfft2(x), by_definition(of_x, 0).narrow(1, 0, count)), most);
+            EXPECT_LE(difference(fft::fft(x, {}, 0), by_definition(view_of(memory, n).to(of_x), 0)),
+                      most);
+            EXPECT_LE(difference(fft::fft(x.t(), {}, 0), of_x.t()), most);
+            EXPECT_LE(difference(fft::irfft(h, n), fft::irfft(view_of(complexes, count), n)), most);
+            EXPECT_LE(difference(fft::irfft2(h, IntArrayRef({rows, n})),
+                                 fft::irfft2(view_of(complexes, count), IntArrayRef({rows, n}))),
+                      most);
+            EXPECT_LE(difference(fft::irfft(fft::rfft(x), n), view_of(memory, n)), most);
+          }
+  });
 }
 
 TEST(Fft, TransformsSeveralDimensions) {

@@ -209,21 +209,6 @@ class Look {
 
 }  // namespace
 
-NanBackend& NanBackend::of(DeviceType type) {
-  static NanBackend &cpu = *new NanBackend, &cuda = *new NanBackend;
-  return type == kCPU ? cpu : cuda;
-}
-
-void NanBackend::install_all() {
-  for (const DeviceType type : {kCPU, kCUDA})
-    if (type == kCPU || cuda::is_available()) of(type).install(type);
-}
-
-void NanBackend::remove_all() {
-  for (const DeviceType type : {kCPU, kCUDA})
-    if (type == kCPU || cuda::is_available()) of(type).remove();
-}
-
 #define MEMORY(result, name, called, parameters, arguments, ...) \
   result NanBackend::name parameters { return inner().name arguments; }
 #define GRADUS_SEEN(...) __VA_ARGS__

@@ -10,6 +10,7 @@
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/tensor/base/modes.h"
 #include "gradus/watch/guard/nan_backend.h"
+#include "gradus/watch/profiler/device_layers.h"
 #include "gradus/watch/profiler/recorder.h"
 #include "gradus/watch/text.h"
 
@@ -93,26 +94,14 @@ struct NanWatcher::Open {
   const std::shared_ptr<const std::string>* path_before = nullptr;
 };
 
-struct NanWatcher::Thread {
-  uint64_t session = 0;
-  std::deque<Open> open;  // the outermost first
-  int dropped = 0;        // begins within the innermost open one that could not be noted
-};
-
 NanWatcher& NanWatcher::get() {
   static NanWatcher& watcher = *new NanWatcher;  // as observers must, it outlives every thread
   return watcher;
 }
 
-NanWatcher::Thread& NanWatcher::thread() {
-  thread_local Thread mine;
-  const uint64_t session = session_.load(std::memory_order_relaxed);
-  if (mine.session != session) {
-    mine.open.clear();
-    mine.dropped = 0;
-    mine.session = session;
-    autograd::module_of_call = nullptr;
-  }
+profiler::OpenCalls<NanWatcher::Open>& NanWatcher::thread() {
+  thread_local profiler::OpenCalls<Open> mine;
+  if (mine.enter(session_.load(std::memory_order_relaxed))) autograd::module_of_call = nullptr;
   return mine;
 }
 
@@ -128,7 +117,7 @@ void NanWatcher::add(std::shared_ptr<NanGuard::State> guard) {
     Observer<optim::Optimizer>::add(*this);
     Observer<amp::ScaledPass>::add(*this);
     autograd::AnomalyMode::keep_places_for_guard(true);
-    NanBackend::install_all();
+    profiler::DeviceLayers<NanBackend>::install();
   }
   guards_.push_back(std::move(guard));
   looks_ = !guards_.back()->told;
@@ -139,7 +128,7 @@ void NanWatcher::remove(const std::shared_ptr<NanGuard::State>& guard) {
   std::erase(guards_, guard);
   looks_ = !guards_.empty() && !guards_.back()->told;
   if (!guards_.empty()) return;
-  NanBackend::remove_all();
+  profiler::DeviceLayers<NanBackend>::remove();
   autograd::AnomalyMode::keep_places_for_guard(false);
   Observer<amp::ScaledPass>::remove(*this);
   Observer<optim::Optimizer>::remove(*this);
@@ -156,7 +145,7 @@ void NanWatcher::reset(const std::shared_ptr<NanGuard::State>& guard) {
 }
 
 bool NanWatcher::is_open(bool Open::*kind) {
-  return std::ranges::any_of(thread().open, [&](const Open& open) { return open.*kind; });
+  return std::ranges::any_of(thread().all(), [&](const Open& open) { return open.*kind; });
 }
 
 bool NanWatcher::looks() {
@@ -167,32 +156,14 @@ bool NanWatcher::looks() {
   return is_open(&Open::optimizer);  // what else changes gradients, as clipping does
 }
 
-template <class F>
-void NanWatcher::begin_quietly(F f) noexcept {
-  Thread& mine = thread();
-  if (mine.dropped > 0) {
-    ++mine.dropped;
-    return;
-  }
-  try {
-    f(mine.open.emplace_back(), mine);
-  } catch (...) {  // there is no memory for it: messages lack a name, and the program goes on
-    ++mine.dropped;
-    mine.open.pop_back();
-  }
-}
-
 void NanWatcher::begin(const nn::Module& module) noexcept {
-  begin_quietly([&](Open& open, Thread& mine) {
-    open.module = &module;
+  thread().begin([&](Open& open) {
     const std::string type = nn::short_class_name(typeid(module));
-    for (auto holder = mine.open.rbegin() + 1; holder != mine.open.rend(); ++holder)
-      if (holder->module) {
-        const std::string name = profiler::path_below(*holder->module, module);
-        if (!name.empty())
-          open.prefix = holder->prefix + (holder->prefix.empty() ? "" : ".") + name;
-        break;
-      }
+    if (const Open* const holder = thread().module()) {
+      const std::string name = profiler::path_below(*holder->module, module);
+      if (!name.empty()) open.prefix = holder->prefix + (holder->prefix.empty() ? "" : ".") + name;
+    }
+    open.module = &module;
     open.path = std::make_shared<const std::string>(
         open.prefix.empty() ? type : open.prefix + " (" + type + ")");
     open.path_before = std::exchange(autograd::module_of_call, &open.path);
@@ -200,15 +171,15 @@ void NanWatcher::begin(const nn::Module& module) noexcept {
 }
 
 void NanWatcher::begin(const Node& node) noexcept {
-  begin_quietly([&](Open& open, Thread&) { open.node = &node; });
+  thread().begin([&](Open& open) { open.node = &node; });
 }
 
 void NanWatcher::begin(const optim::Optimizer&) noexcept {
-  begin_quietly([&](Open& open, Thread&) { open.optimizer = true; });
+  thread().begin([&](Open& open) { open.optimizer = true; });
 }
 
 void NanWatcher::begin(const amp::ScaledPass& pass) noexcept {
-  begin_quietly([&](Open& open, Thread&) {
+  thread().begin([&](Open& open) {
     open.scaler = true;
     if (pass.ends) open.ended = pass.scaler;
     const std::lock_guard lock(mutex_);
@@ -218,18 +189,13 @@ void NanWatcher::begin(const amp::ScaledPass& pass) noexcept {
 }
 
 void NanWatcher::end() noexcept {
-  Thread& mine = thread();
-  if (mine.dropped > 0) {
-    --mine.dropped;
-  } else if (!mine.open.empty()) {  // else it began before the guard
-    const Open& last = mine.open.back();
-    if (last.module) autograd::module_of_call = last.path_before;
-    if (last.ended) {
-      const std::lock_guard lock(mutex_);
-      scalers_.erase(last.ended);
-      scaled_ = static_cast<int>(scalers_.size());
-    }
-    mine.open.pop_back();
+  const std::optional<Open> last = thread().end();
+  if (!last) return;
+  if (last->module) autograd::module_of_call = last->path_before;
+  if (last->ended) {
+    const std::lock_guard lock(mutex_);
+    scalers_.erase(last->ended);
+    scaled_ = static_cast<int>(scalers_.size());
   }
 }
 
@@ -246,7 +212,7 @@ OperationNote NanWatcher::note(std::string operation, const CheckedOperation& of
     return shapes;
   };
   out.parameters = parameters;
-  const std::deque<Open>& open = thread().open;
+  const std::deque<Open>& open = thread().all();
   const Node* node = nullptr;
   bool optimizer = false;
   if (!open.empty()) {

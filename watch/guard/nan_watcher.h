@@ -16,6 +16,7 @@
 #include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/nonfinite.h"
 #include "gradus/watch/guard/nan_guard.h"
+#include "gradus/watch/profiler/open_calls.h"
 
 namespace gradus {
 
@@ -69,12 +70,9 @@ class NanWatcher final : public Observer<nn::Module>,
 
  private:
   struct Open;
-  struct Thread;
 
-  Thread& thread();
+  profiler::OpenCalls<Open>& thread();
   bool is_open(bool Open::*kind);
-  template <class F>
-  void begin_quietly(F f) noexcept;
   static void tell_of_device(int device, const NonfiniteFinding& finding);
 
   std::atomic<uint64_t> session_{0};

@@ -3,7 +3,6 @@
 
 #include <tuple>
 
-#include "gradus/cuda/runtime/device.h"
 #include "gradus/watch/profiler/operation_name.h"
 #include "gradus/watch/profiler/recorder.h"
 
@@ -99,21 +98,6 @@ class Scope {
 };
 
 }  // namespace
-
-ProfilingBackend& ProfilingBackend::of(DeviceType type) {
-  static ProfilingBackend &cpu = *new ProfilingBackend, &cuda = *new ProfilingBackend;
-  return type == kCPU ? cpu : cuda;
-}
-
-void ProfilingBackend::install_all() {
-  for (const DeviceType type : {kCPU, kCUDA})
-    if (type == kCPU || cuda::is_available()) of(type).install(type);
-}
-
-void ProfilingBackend::remove_all() {
-  for (const DeviceType type : {kCPU, kCUDA})
-    if (type == kCPU || cuda::is_available()) of(type).remove();
-}
 
 StoragePtr ProfilingBackend::allocate(size_t nbytes, Device device) {
   try {

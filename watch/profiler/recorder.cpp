@@ -9,6 +9,7 @@
 #include "gradus/cuda/nvtx.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/graph.h"
+#include "gradus/watch/profiler/device_layers.h"
 #include "gradus/watch/profiler/profiling_backend.h"
 #include "gradus/watch/text.h"
 
@@ -36,21 +37,20 @@ std::string path_below(const nn::Module& holder, const nn::Module& module) {
   return "";
 }
 
-// The open events of one thread, the outermost first.
+// An event that runs.
+struct Recorder::Open {
+  size_t event = 0;
+  const nn::Module* module = nullptr;  // of an event of a module, with its path
+  std::string path = "";
+  uint64_t first_node = 0;
+  cuda::Event device_begin{true};
+  int stream_device = -1;  // of device_begin, where it was recorded
+};
+
 struct Recorder::Thread {
-  struct Open {
-    size_t event;
-    EventKind kind = EventKind::Operator;
-    uint64_t first_node = 0;
-    cuda::Event device_begin{true};
-    int stream_device = -1;  // of device_begin, where it was recorded
-  };
-  uint64_t session = 0;
+  OpenCalls<Open> calls;
   int number = 0;
-  std::vector<Open> open;
-  std::vector<std::pair<const nn::Module*, std::string>> modules;   // and their paths
   std::map<std::string, std::vector<const nn::Module*>> instances;  // by path, as they came
-  int dropped = 0;  // begins within the innermost open one that could not be noted
 };
 
 Recorder& Recorder::get() {
@@ -60,12 +60,8 @@ Recorder& Recorder::get() {
 
 Recorder::Thread& Recorder::thread() {
   thread_local Thread mine;
-  const uint64_t session = session_.load(std::memory_order_relaxed);
-  if (mine.session != session) {
-    mine.open.clear();
-    mine.modules.clear(), mine.instances.clear();
-    mine.dropped = 0;
-    mine.session = session;
+  if (mine.calls.enter(session_.load(std::memory_order_relaxed))) {
+    mine.instances.clear();
     mine.number = threads_++;
   }
   return mine;
@@ -92,158 +88,116 @@ void Recorder::start(const ProfileOptions& options, bool nvtx) {
   if (modules_) Observer<nn::Module>::add(*this);
   Observer<Node>::add(*this);
   Observer<optim::Optimizer>::add(*this);
-  ProfilingBackend::install_all();
+  DeviceLayers<ProfilingBackend>::install();
 }
 
-size_t Recorder::add(Thread& thread, EventKind kind, std::string name) {
+// Begins the event of a call, or a range of NVTX where those are asked for. Returns whether there
+// is an event.
+bool Recorder::open(Thread& thread, Open& opened, EventKind kind, std::string name) {
+  if (nvtx_) {
+    cuda::nvtx::range_push(name);
+    return false;
+  }
   FunctionEvent event;
   event.kind = kind;
   event.name = std::move(name);
   event.thread = thread.number;
-  if (!thread.modules.empty()) event.module = thread.modules.back().second;
-  if (!thread.open.empty()) event.parent = static_cast<int64_t>(thread.open.back().event);
+  const auto& calls = thread.calls.all();
+  if (const Open* const within = thread.calls.module()) event.module = within->path;
+  if (calls.size() > 1) event.parent = static_cast<int64_t>((calls.end() - 2)->event);
   event.cpu_time = -1;  // it runs
+  opened.event = recording_.events.size();
   recording_.events.push_back(std::move(event));
-  return recording_.events.size() - 1;
+  return true;
 }
 
 template <class F>
 void Recorder::begin_quietly(F f) noexcept {
   const std::lock_guard lock(mutex_);
   Thread& mine = thread();
-  if (mine.dropped > 0 || !is_on()) {
-    ++mine.dropped;
-    return;
-  }
-  try {
-    f(mine);
-  } catch (...) {  // there is no memory for it: the profile lacks a row, and the program goes on
-    ++mine.dropped;
-  }
+  if (!is_on()) return mine.calls.leave_out();
+  mine.calls.begin([&](Open& opened) {
+    f(mine, opened);
+    if (!nvtx_) recording_.events[opened.event].start = now();
+  });
 }
 
 void Recorder::begin(const nn::Module& module) noexcept {
-  begin_quietly([&](Thread& mine) {
+  begin_quietly([&](Thread& mine, Open& opened) {
     const std::string type = nn::short_class_name(typeid(module));
-    if (nvtx_) {
-      mine.open.push_back({0, EventKind::Module});
-      return cuda::nvtx::range_push(type);
+    if (!nvtx_) {
+      opened.path = type;
+      if (const Open* const holder = mine.calls.module()) {
+        const std::string name = path_below(*holder->module, module);
+        opened.path = holder->path + '.' + (name.empty() ? type : name);
+      }
+      // Modules that no other one holds may have one path: "Linear", "Linear (2)".
+      std::vector<const nn::Module*>& known = mine.instances[opened.path];
+      const auto number = std::ranges::find(known, &module) - known.begin();
+      if (number == std::ssize(known)) known.push_back(&module);
+      if (number > 0) opened.path += " (" + std::to_string(number + 1) + ')';
+      opened.module = &module;
+      opened.first_node = autograd::next_sequence_number();
     }
-    std::string path = type;
-    if (!mine.modules.empty()) {
-      const auto& [holder, above] = mine.modules.back();
-      const std::string name = path_below(*holder, module);
-      path = above + '.' + (name.empty() ? type : name);
-    }
-    // Modules that no other one holds may have one path: "Linear", "Linear (2)".
-    std::vector<const nn::Module*>& known = mine.instances[path];
-    const auto number = std::ranges::find(known, &module) - known.begin();
-    if (number == std::ssize(known)) known.push_back(&module);
-    if (number > 0) path += " (" + std::to_string(number + 1) + ')';
-    mine.open.reserve(mine.open.size() + 1);
-    mine.modules.emplace_back(&module, path);
-    const size_t event = add(mine, EventKind::Module, type);
-    mine.open.push_back({event, EventKind::Module, autograd::next_sequence_number()});
-    recording_.events[event].start = now();
+    open(mine, opened, EventKind::Module, type);
   });
 }
 
 void Recorder::begin(const Node& node) noexcept {
-  begin_quietly([&](Thread& mine) {
-    mine.open.reserve(mine.open.size() + 1);
-    if (nvtx_) {
-      mine.open.push_back({0, EventKind::Backward});
-      return cuda::nvtx::range_push(node.label());
-    }
-    const size_t event = add(mine, EventKind::Backward, node.label());
-    recording_.nodes.emplace_back(node.sequence_nr(), event);
-    mine.open.push_back({event, EventKind::Backward});
-    recording_.events[event].start = now();
+  begin_quietly([&](Thread& mine, Open& opened) {
+    if (open(mine, opened, EventKind::Backward, node.label()))
+      recording_.nodes.emplace_back(node.sequence_nr(), opened.event);
   });
 }
 
 void Recorder::begin(const optim::Optimizer& optimizer) noexcept {
-  begin_quietly([&](Thread& mine) {
-    const std::string name = "Optimizer.step#" + nn::short_class_name(typeid(optimizer)) + ".step";
-    mine.open.reserve(mine.open.size() + 1);
-    if (nvtx_) {
-      mine.open.push_back({0, EventKind::Optimizer});
-      return cuda::nvtx::range_push(name);
-    }
-    const size_t event = add(mine, EventKind::Optimizer, name);
-    mine.open.push_back({event, EventKind::Optimizer});
-    recording_.events[event].start = now();
+  begin_quietly([&](Thread& mine, Open& opened) {
+    open(mine, opened, EventKind::Optimizer,
+         "Optimizer.step#" + nn::short_class_name(typeid(optimizer)) + ".step");
   });
 }
 
 void Recorder::begin(const std::string& annotation) noexcept {
-  begin_quietly([&](Thread& mine) {
-    mine.open.reserve(mine.open.size() + 1);
-    if (nvtx_) {
-      mine.open.push_back({0, EventKind::Annotation});
-      return cuda::nvtx::range_push(annotation);
-    }
-    const size_t event = add(mine, EventKind::Annotation, annotation);
-    mine.open.push_back({event, EventKind::Annotation});
-    recording_.events[event].start = now();
-  });
+  begin_quietly(
+      [&](Thread& mine, Open& opened) { open(mine, opened, EventKind::Annotation, annotation); });
 }
 
 void Recorder::begin(const Operation& operation) noexcept {
-  begin_quietly([&](Thread& mine) {
-    mine.open.reserve(mine.open.size() + 1);
-    if (nvtx_) {
-      mine.open.push_back({0});
-      return cuda::nvtx::range_push(operation.name);
-    }
-    const size_t event = add(mine, EventKind::Operator, operation.name);
-    Thread::Open opened{event};
+  begin_quietly([&](Thread& mine, Open& opened) {
+    if (!open(mine, opened, EventKind::Operator, operation.name)) return;
     if (devices_ && operation.device.is_cuda() &&
         cuda::Graph::capturing(operation.device.index()) == nullptr) {
       opened.device_begin = spare_event();
       opened.device_begin.record(cuda::getCurrentCUDAStream(operation.device.index()));
       opened.stream_device = operation.device.index();
     }
-    mine.open.push_back(std::move(opened));
-    FunctionEvent& noted = recording_.events[event];
+    FunctionEvent& noted = recording_.events[opened.event];
     noted.device = operation.device;
     noted.bytes = operation.bytes;
     if (options_.record_shapes)
       for (const Tensor* x : operation.tensors) noted.input_shapes.push_back(x->sizes().vec());
-    if (options_.profile_memory) note_makers(operation, event);
-    noted.start = now();
+    if (options_.profile_memory) note_makers(operation, opened.event);
   });
 }
 
 void Recorder::end() noexcept {
   const std::lock_guard lock(mutex_);
-  Thread& mine = thread();
-  if (mine.dropped > 0) {
-    --mine.dropped;
-    return;
-  }
-  if (mine.open.empty()) return;  // it began before the profile
-  Thread::Open last = std::move(mine.open.back());
-  mine.open.pop_back();
-  std::string path;
-  if (last.kind == EventKind::Module && !nvtx_) {
-    path = std::move(mine.modules.back().second);
-    mine.modules.pop_back();
-  }
-  if (!is_on()) return;
+  std::optional<Open> last = thread().calls.end();
+  if (!last || !is_on()) return;
   try {
     if (nvtx_) return cuda::nvtx::range_pop();
-    FunctionEvent& event = recording_.events[last.event];
+    FunctionEvent& event = recording_.events[last->event];
     event.cpu_time = now() - event.start;
-    if (last.stream_device >= 0) {
+    if (last->stream_device >= 0) {
       cuda::Event device_end = spare_event();
-      device_end.record(cuda::getCurrentCUDAStream(last.stream_device));
-      marks_.push_back({last.event, std::move(last.device_begin), std::move(device_end)});
+      device_end.record(cuda::getCurrentCUDAStream(last->stream_device));
+      marks_.push_back({last->event, std::move(last->device_begin), std::move(device_end)});
     }
-    if (last.kind == EventKind::Module)
-      recording_.modules.push_back({mine.number, last.first_node, autograd::next_sequence_number(),
-                                    std::move(path), event.name, last.event});
-  } catch (...) {  // as in begin_quietly
+    if (last->module)
+      recording_.modules.push_back({event.thread, last->first_node,
+                                    autograd::next_sequence_number(), std::move(last->path),
+                                    event.name, last->event});
+  } catch (...) {  // there is no memory for it: the profile lacks a row, and the program goes on
   }
 }
 
@@ -293,7 +247,7 @@ void Recorder::freed(const StorageImpl* storage) noexcept {
   const MadeTensor& made = recording_.tensors[found->second];
   try {
     recording_.memory.push_back({now(), -made.bytes, made.device, found->second});
-  } catch (...) {  // as in begin_quietly
+  } catch (...) {  // as in end
   }
   live_.erase(found);
 }
@@ -322,7 +276,7 @@ std::string Recorder::largest_tensors(Device device) {
 }
 
 Recording Recorder::stop() {
-  ProfilingBackend::remove_all();
+  DeviceLayers<ProfilingBackend>::remove();
   if (modules_) Observer<nn::Module>::remove(*this);
   Observer<Node>::remove(*this);
   Observer<optim::Optimizer>::remove(*this);

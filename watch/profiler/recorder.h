@@ -16,6 +16,7 @@
 #include "gradus/optim/optimizer.h"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/base/observed.h"
+#include "gradus/watch/profiler/open_calls.h"
 #include "gradus/watch/profiler/profile.h"
 
 namespace gradus::profiler {
@@ -96,6 +97,7 @@ class Recorder final : public Observer<nn::Module>,
   std::string largest_tensors(Device device);
 
  private:
+  struct Open;
   struct Thread;
   struct Marks {
     size_t event;
@@ -109,7 +111,7 @@ class Recorder final : public Observer<nn::Module>,
   Thread& thread();
   double now() const;
   // REQUIRES, of those below: mutex_ is held.
-  size_t add(Thread& thread, EventKind kind, std::string name);
+  bool open(Thread& thread, Open& opened, EventKind kind, std::string name);
   void note_makers(const Operation& operation, size_t event);
   cuda::Event spare_event();
   void resolve_devices(Recording& recording);
