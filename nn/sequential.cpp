@@ -23,7 +23,7 @@ void SequentialImpl::pretty_print(std::ostream& stream) const {
 
 size_t SequentialImpl::feed(size_t i, AnyValue& value) const {
   Tensor* const x = value.try_get<Tensor>();
-  if (x && i + 1 < size() && detail::run_with_relu(*modules_[i].ptr(), *modules_[i + 1].ptr(), *x))
+  if (x && i + 1 < size() && detail::run_with_clamp(*modules_[i].ptr(), *modules_[i + 1].ptr(), *x))
     return 2;
   value = modules_[i].any_forward(std::move(value));
   return 1;

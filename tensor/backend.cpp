@@ -3,6 +3,7 @@
 #include "gradus/tensor/backend.h"
 
 #include <atomic>
+#include <cmath>
 #include <limits>
 
 #include "gradus/tensor/batching/backend.h"
@@ -15,6 +16,13 @@ namespace gradus {
 
 namespace {
 std::atomic<Backend*> exchanged[3];  // by device type; null: the library's own
+
+// The function that clamps so, where there is one.
+std::optional<UnaryOp> clamp_within(const Bounds<double>& bounds) {
+  if (bounds.low != 0) return std::nullopt;
+  if (std::isnan(bounds.high)) return UnaryOp::relu;
+  return bounds.high == 6 ? std::optional(UnaryOp::relu6) : std::nullopt;
+}
 }  // namespace
 
 Backend& backend(DeviceType type) {
@@ -184,8 +192,10 @@ void Backend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const
                               const Tensor& identity, const Tensor& weight, const Tensor& bias,
                               const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   normalize(rows, 0, x, weight, bias, mean, rstd, out);
-  if (after == AfterNorm::add_relu) zip(BinaryOp::add, out, identity, out);
-  if (after != AfterNorm::nothing) map(UnaryOp::relu, out, out);
+  if (after.adds) zip(BinaryOp::add, out, identity, out);
+  if (!after.clamps) return;
+  if (const auto op = clamp_within(after.bounds)) return map(*op, out, out);
+  ternary(TernaryOp::clamp, out, Scalar(after.bounds.low), Scalar(after.bounds.high), 1, out);
 }
 
 void Backend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
@@ -194,9 +204,16 @@ void Backend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,
                                     const Tensor& of_weight, const Tensor& of_bias,
                                     const Tensor& of_x, const Tensor& of_identity) {
   Tensor passed = grad;
-  if (after != AfterNorm::nothing) {
+  if (after.clamps) {
     passed = of_identity.defined() ? of_identity : raw::empty_like(grad);
-    map_grad(UnaryOp::relu, grad, Tensor(), y, passed);
+    if (const auto op = clamp_within(after.bounds)) {
+      map_grad(*op, grad, y, y, passed);
+    } else {
+      const Tensor outside =
+          raw::zip(BinaryOp::logical_or, raw::zip(BinaryOp::le, y, Scalar(after.bounds.low)),
+                   raw::zip(BinaryOp::ge, y, Scalar(after.bounds.high)));
+      where(outside, Scalar(0), grad, passed);
+    }
   }
   const int64_t n = of_weight.numel();
   const Tensor sums = raw::empty({2, n}, of_weight.scalar_type(), of_weight.device());

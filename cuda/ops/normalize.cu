@@ -78,9 +78,9 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
     const T* const none = nullptr;
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_pdl(normalize_kernel<T, width, true, AfterNorm::nothing>,
+      launch_pdl(normalize_kernel<T, width, true, false, false>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, 0.0,
-                 data<T>(x), none, none, none, means, squares, static_cast<T*>(nullptr));
+                 data<T>(x), none, none, none, means, squares, Bounds<T>{}, static_cast<T*>(nullptr));
     });
     const auto of = make(type);
     launch_pdl(group_moments_kernel<T, std::remove_const_t<decltype(of)>>,
@@ -101,16 +101,17 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
           std::min<int64_t>(ceil_div<int64_t>(rows.length, width), kNormThreads);
       const int lanes = std::max(lanes_for(rows.length, width),
                                  static_cast<int>(std::bit_ceil(static_cast<unsigned>(vectors))));
-      launch_pdl(normalize_kernel<float, width, false, AfterNorm::nothing, In>,
+      launch_pdl(normalize_kernel<float, width, false, false, false, In>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
                  data<In>(x), static_cast<const In*>(nullptr), data<In>(weight), data<In>(bias),
-                 mean.data_ptr<float>(), rstd.data_ptr<float>(), static_cast<In*>(out.data_ptr()));
+                 mean.data_ptr<float>(), rstd.data_ptr<float>(), Bounds<float>{},
+                 static_cast<In*>(out.data_ptr()));
     });
   };
   x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
 }
 
-void normalize_by_rows(const NormalizedRows& rows, AfterNorm after, double eps, const Tensor& x,
+void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, double eps, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
                        const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   check_length(rows);
@@ -118,17 +119,18 @@ void normalize_by_rows(const NormalizedRows& rows, AfterNorm after, double eps, 
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      with_after(after, [&](auto what) {
-        launch_pdl(normalize_kernel<T, width, false, what>, config_for(context, rows.rows, lanes),
-                   NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(identity),
-                   data<T>(weight), data<T>(bias), mean.data_ptr<T>(), rstd.data_ptr<T>(),
+      with_after(after, [&](auto adds, auto clamps) {
+        launch_pdl(normalize_kernel<T, width, false, adds, clamps>,
+                   config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
+                   data<T>(x), data<T>(identity), data<T>(weight), data<T>(bias),
+                   mean.data_ptr<T>(), rstd.data_ptr<T>(), bounds_as<T>(after.bounds),
                    out.data_ptr<T>());
       });
     });
   });
 }
 
-void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+void grad_by_rows(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad, const Tensor& x,
                   const Tensor& mean, const Tensor& rstd, const Tensor& weight, const Tensor& bias,
                   const Tensor& products, const Tensor& sums, const Tensor& out) {
   check_length(rows);
@@ -136,11 +138,11 @@ void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, con
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      with_relu(relu, [&](auto with) {
-        launch_pdl(normalize_grad_kernel<T, width, with>, config_for(context, rows.rows, lanes),
+      with_flag(after.clamps, [&](auto clamps) {
+        launch_pdl(normalize_grad_kernel<T, width, clamps>, config_for(context, rows.rows, lanes),
                    NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean),
                    data<T>(rstd), data<T>(weight), data<T>(bias), data<T>(products), data<T>(sums),
-                   out.data_ptr<T>());
+                   bounds_as<T>(after.bounds), out.data_ptr<T>());
       });
     });
   });
@@ -148,7 +150,7 @@ void grad_by_rows(const NormalizedRows& rows, bool relu, const Tensor& grad, con
 
 // The sums for weights (2, lines, groups * weights), whose lines are still to be added up. after,
 // y, passed: as for columns.
-Tensor table_of_sums(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
+Tensor table_of_sums(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
                      const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
                      const Tensor& mean, const Tensor& rstd, const Tensor& passed) {
   check_length(rows);
@@ -177,12 +179,12 @@ Tensor table_of_sums(const NormalizedRows& rows, AfterNorm after, const Tensor& 
                    weight_sums, bias_sums);
       } else {
         const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
-        with_after(after, [&](auto what) {
-          launch_pdl(run_sums_kernel<T, vector, what>,
+        with_mask(after, [&](auto adds, auto clamps) {
+          launch_pdl(run_sums_kernel<T, vector, adds, clamps>,
                      config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
                      data<T>(grad), data<T>(x), data<T>(y), data<T>(mean), data<T>(rstd),
-                     data<T>(weight), data<T>(bias), const_cast<T*>(data<T>(passed)), weight_sums,
-                     bias_sums);
+                     data<T>(weight), data<T>(bias), bounds_as<T>(after.bounds),
+                     const_cast<T*>(data<T>(passed)), weight_sums, bias_sums);
         });
       }
     });
@@ -196,12 +198,12 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
   if (rows.columns)
-    return normalize_by_columns(rows, AfterNorm::nothing, x, {}, weight, bias, mean, rstd, out);
+    return normalize_by_columns(rows, {}, x, {}, weight, bias, mean, rstd, out);
   if (x.dtype() == kHalf || x.dtype() == kBFloat16) {
     check_length(rows);
     return normalize_halves(rows, eps, x, weight, bias, mean, rstd, out);
   }
-  normalize_by_rows(rows, AfterNorm::nothing, eps, x, {}, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, {}, eps, x, {}, weight, bias, mean, rstd, out);
 }
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -246,9 +248,11 @@ void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm af
                                         const Tensor& mean, const Tensor& rstd,
                                         const Tensor& of_weight, const Tensor& of_bias,
                                         const Tensor& of_x, const Tensor& of_identity) {
-  const bool relu = after == AfterNorm::relu, adds = after == AfterNorm::add_relu;
-  // The sums write the gradient of the identity, which stands for that of y in the second pass.
-  const Tensor &grad = adds ? of_identity : of_y, &result = adds ? y : of_identity;
+  // Where a sum is clamped, the sums write the gradient of the identity, which stands for that of y
+  // in the second pass.
+  const bool of_sum = after.clamps_a_sum();
+  const Tensor &grad = of_sum ? of_identity : of_y, &result = of_sum ? y : of_identity;
+  const AfterNorm in_second = of_sum ? AfterNorm{} : after;
   if (!rows.columns) {
     const Tensor table =
         table_of_sums(rows, after, of_y, x, result, weight, bias, mean, rstd, of_identity);
@@ -256,32 +260,32 @@ void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm af
       reduce(ReduceOp::sum, raw::narrow(table, 0, biases, 1),
              raw::alias(biases ? of_bias : of_weight, {1, 1, rows.groups}, {1, 1, 1}));
     if (of_x.defined())
-      grad_by_rows(rows, relu, grad, x, mean, rstd, weight, bias, of_weight, of_bias, of_x);
+      grad_by_rows(rows, in_second, grad, x, mean, rstd, weight, bias, of_weight, of_bias, of_x);
     return;
   }
   sums_of_columns(rows, after, of_y, x, result, weight, bias, mean, rstd, of_weight, of_bias,
                   of_identity);
   if (of_x.defined())
-    grad_by_columns(rows, relu, grad, x, weight, bias, mean, rstd, of_weight, of_bias, of_x);
+    grad_by_columns(rows, in_second, grad, x, weight, bias, mean, rstd, of_weight, of_bias, of_x);
 }
 
 void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                  const Tensor& sums, const Tensor& out) {
   if (rows.columns)
-    return grad_by_columns(rows, false, grad, x, weight, Tensor(), mean, rstd, row_of(sums, 0),
+    return grad_by_columns(rows, {}, grad, x, weight, Tensor(), mean, rstd, row_of(sums, 0),
                            row_of(sums, 1), out);
   const auto of_groups = [&](int64_t i) { return rows.shared ? row_of(sums, i) : Tensor(); };
-  grad_by_rows(rows, false, grad, x, mean, rstd, weight, Tensor(), of_groups(0), of_groups(1), out);
+  grad_by_rows(rows, {}, grad, x, mean, rstd, weight, Tensor(), of_groups(0), of_groups(1), out);
 }
 
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
   if (rows.columns)
-    return sums_of_columns(rows, AfterNorm::nothing, grad, x, {}, {}, {}, mean, rstd,
+    return sums_of_columns(rows, {}, grad, x, {}, {}, {}, mean, rstd,
                            row_of(sums, 0), row_of(sums, 1), {});
   reduce(ReduceOp::sum,
-         table_of_sums(rows, AfterNorm::nothing, grad, x, {}, {}, {}, mean, rstd, {}),
+         table_of_sums(rows, {}, grad, x, {}, {}, {}, mean, rstd, {}),
          raw::unsqueeze(sums, 1));
 }
 

@@ -1,6 +1,7 @@
 // BatchNorm and InstanceNorm: their functions, parameters and running statistics.
 #include "gradus/nn/modules/batchnorm.h"
 
+#include <cmath>
 #include <type_traits>
 #include <typeinfo>
 
@@ -160,13 +161,34 @@ void NormWithStatistics<Derived, Options>::check_input(const Tensor& input, int6
         ", permute it or make the module with num_features = ", input.size(channel_dim));
 }
 
-bool detail::run_with_relu(Module& norm, Module& relu, Tensor& x) {
-  if (typeid(relu) != typeid(ReLUImpl) || relu.is_watched() || !norm.is_training() ||
-      norm.is_watched())
-    return false;
+namespace {
+// The clamp that a module is; nothing for other modules.
+std::optional<AfterNorm> clamp_of(const Module& module) {
+  AfterNorm after = AfterNorm::relu();
+  if (typeid(module) == typeid(ReLUImpl)) return after;
+  after.bounds = {0, 6};
+  if (typeid(module) == typeid(ReLU6Impl)) return after;
+  if (typeid(module) != typeid(HardtanhImpl)) return std::nullopt;
+  const HardtanhOptions& options = static_cast<const HardtanhImpl&>(module).options;
+  after.bounds = {options.min_val(), options.max_val()};
+  return after.bounds.low < after.bounds.high ? std::optional(after) : std::nullopt;
+}
+
+// y clamped so by functions of its own.
+Tensor clamped(const AfterNorm& after, const Tensor& y) {
+  if (!after.clamps) return y;
+  const auto& [low, high] = after.bounds;
+  return std::isnan(high) ? relu(y) : hardtanh(y, low, high);
+}
+}  // namespace
+
+bool detail::run_with_clamp(Module& norm, Module& clamp, Tensor& x) {
+  if (clamp.is_watched() || !norm.is_training() || norm.is_watched()) return false;
+  const std::optional<AfterNorm> after = clamp_of(clamp);
+  if (!after) return false;
   const auto run_as = [&]<class Norm>(std::type_identity<Norm>) {  // and as none derived from it
     if (typeid(norm) != typeid(Norm)) return false;
-    const auto run = [&] { return static_cast<Norm&>(norm).forward_of(x, AfterNorm::relu); };
+    const auto run = [&] { return static_cast<Norm&>(norm).forward_of(x, *after); };
     x = Module::with_path(norm, run);
     return true;
   };
@@ -176,18 +198,18 @@ bool detail::run_with_relu(Module& norm, Module& relu, Tensor& x) {
 }
 
 template <class Norm>
-Tensor detail::norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity) {
+Tensor detail::norm_then(Norm& norm, const Tensor& input, const Tensor& identity,
+                         const AfterNorm& after) {
   norm.check_defined(input, "input"), norm.check_defined(identity, "identity");
   const bool alike = input.scalar_type() == identity.scalar_type() &&
                      input.device() == identity.device() && input.sizes() == identity.sizes();
   if (!norm.is_training() || norm.is_watched() || !alike || input.numel() == 0)
-    return relu(Module::call(norm, input) + identity);
-  return Module::with_path(norm,
-                           [&] { return norm.forward_of(input, AfterNorm::add_relu, identity); });
+    return clamped(after, Module::call(norm, input) + identity);
+  return Module::with_path(norm, [&] { return norm.forward_of(input, after, identity); });
 }
 
 template <class Derived, int D>
-Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, AfterNorm after,
+Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, const AfterNorm& after,
                                                  const Tensor& identity) {
   this->check_input(input, D == 1 ? 2 : D + 2, D + 2, 1);
   const bool counts = this->is_training() && this->num_batches_tracked.defined();
@@ -213,8 +235,7 @@ Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, AfterNorm 
                                         sum_over_ranks)
           : functional::batch_norm(input, this->running_mean, this->running_var, settings);
   if (counts) this->num_batches_tracked.add_(1);
-  if (after == AfterNorm::nothing) return out;
-  return relu(after == AfterNorm::add_relu ? out + identity : out);
+  return clamped(after, after.adds ? out + identity : out);
 }
 
 template <class Derived, int D>
@@ -233,11 +254,12 @@ Tensor InstanceNormImpl<Derived, D>::forward(const Tensor& input) {
                  .eps(this->options.eps()));
 }
 
-#define GRADUS_NORMS(n)                                                                      \
-  template struct NormWithStatistics<BatchNorm##n##dImpl, BatchNormOptions>;                 \
-  template struct NormWithStatistics<InstanceNorm##n##dImpl, InstanceNormOptions>;           \
-  template struct BatchNormImplBase<BatchNorm##n##dImpl, n>;                                 \
-  template Tensor detail::norm_add_relu(BatchNorm##n##dImpl&, const Tensor&, const Tensor&); \
+#define GRADUS_NORMS(n)                                                                 \
+  template struct NormWithStatistics<BatchNorm##n##dImpl, BatchNormOptions>;            \
+  template struct NormWithStatistics<InstanceNorm##n##dImpl, InstanceNormOptions>;      \
+  template struct BatchNormImplBase<BatchNorm##n##dImpl, n>;                            \
+  template Tensor detail::norm_then(BatchNorm##n##dImpl&, const Tensor&, const Tensor&, \
+                                    const AfterNorm&);                                  \
   template struct InstanceNormImpl<InstanceNorm##n##dImpl, n>;
 GRADUS_NORMS(1)
 GRADUS_NORMS(2)

@@ -89,13 +89,21 @@ struct NormWithStatistics : Layer<Derived, Options> {
 namespace detail {
 // Batch norm and what follows it take the passes over memory of batch norm alone while training.
 //
-// Runs a batch norm and a ReLU after it on x. Returns false and does nothing for other modules, for
-// modules with hooks and after eval().
-bool run_with_relu(Module& norm, Module& relu, Tensor& x);
-// relu(norm(input) + identity), which ends a residual block. The sum of tensors of one shape and
-// dtype is rounded once. Hooks of norm see its forward().
+// Runs a batch norm and a ReLU, ReLU6 or Hardtanh after it on x. Returns false and does nothing for
+// other modules, for modules with hooks and after eval().
+bool run_with_clamp(Module& norm, Module& clamp, Tensor& x);
+// norm(input) + identity and what follows, which ends a residual block. The sum of tensors of one
+// shape and dtype is rounded once. Hooks of norm see its forward(). REQUIRES: after.adds.
 template <class Norm>
-Tensor norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity);
+Tensor norm_then(Norm& norm, const Tensor& input, const Tensor& identity, const AfterNorm& after);
+template <class Norm>
+Tensor norm_add(Norm& norm, const Tensor& input, const Tensor& identity) {
+  return norm_then(norm, input, identity, {.adds = true});
+}
+template <class Norm>
+Tensor norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity) {
+  return norm_then(norm, input, identity, {.adds = true, .clamps = true});
+}
 }  // namespace detail
 
 // Each channel less the mean of its batch, over its deviation; after eval() by the running
@@ -106,16 +114,17 @@ Tensor norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity);
 template <class Derived, int D>
 struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
   using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
-  Tensor forward(const Tensor& input) { return forward_of(input, AfterNorm::nothing); }
+  Tensor forward(const Tensor& input) { return forward_of(input, {}); }
 
   functional::SumOverRanks sum_over_ranks;  // convert_sync_batchnorm (distributed/ddp/) sets it
 
  private:
-  friend bool detail::run_with_relu(Module& norm, Module& relu, Tensor& x);
+  friend bool detail::run_with_clamp(Module& norm, Module& clamp, Tensor& x);
   template <class Norm>
-  friend Tensor detail::norm_add_relu(Norm& norm, const Tensor& input, const Tensor& identity);
+  friend Tensor detail::norm_then(Norm& norm, const Tensor& input, const Tensor& identity,
+                                  const AfterNorm& after);
   // forward(), and what follows it.
-  Tensor forward_of(const Tensor& input, AfterNorm after, const Tensor& identity = {});
+  Tensor forward_of(const Tensor& input, const AfterNorm& after, const Tensor& identity = {});
 };
 GRADUS_LAYER(BatchNorm1d, BatchNormImplBase, 1);
 GRADUS_LAYER(BatchNorm2d, BatchNormImplBase, 2);

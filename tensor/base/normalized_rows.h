@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "gradus/tensor/base/host_device.h"
 
@@ -32,7 +33,25 @@ struct NormalizedRows {
   }
 };
 
-// What follows batch norm in the same passes over memory: nothing, relu(y), or relu(y + identity).
-enum class AfterNorm : uint8_t { nothing, relu, add_relu };
+// The bounds of a clamp. The gradient passes where the result lies between them. high: NaN where
+// there is no upper bound.
+template <class T>
+struct Bounds {
+  T low, high;
+
+  GRADUS_HD constexpr T clamp(T y) const { return y < low ? low : y > high ? high : y; }
+  GRADUS_HD constexpr bool passes(T result) const { return result > low && !(result >= high); }
+};
+
+// What follows batch norm in the same passes over memory: the sum with an identity, then a clamp.
+// Those of relu are the bounds that are not given.
+struct AfterNorm {
+  bool adds = false, clamps = false;
+  Bounds<double> bounds = {0, std::numeric_limits<double>::quiet_NaN()};
+
+  static constexpr AfterNorm relu() { return {.clamps = true}; }
+  // The backward pass reads the result: the mask of a sum is not known by x.
+  constexpr bool clamps_a_sum() const { return adds && clamps; }
+};
 
 }  // namespace gradus

@@ -88,7 +88,7 @@ BatchGrads batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, co
   const auto like_x = [&](bool wanted) {
     return wanted ? empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x)) : Tensor();
   };
-  const Tensor of_x = like_x(wants_x), of_identity = like_x(after == AfterNorm::add_relu);
+  const Tensor of_x = like_x(wants_x), of_identity = like_x(after.clamps_a_sum());
   backend(x).batch_normalize_grads(rows, after, in_rows(rows, grad), in_rows(rows, x),
                                    in_rows(rows, y), row_major(weight), row_major(bias), of.mean,
                                    of.rstd, of_weight, of_bias, in_rows(rows, of_x),

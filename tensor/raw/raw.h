@@ -195,12 +195,12 @@ struct Statistics {
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                             const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                             const Tensor& count);
-// normalize by these, and what follows. identity: for add_relu alone, like x.
+// normalize by these, and what follows. identity: where it is added, like x.
 Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
                        const Statistics& of);
-// y is what batch_normalize made, and read where relu follows. x is undefined unless it is wanted,
-// identity but for add_relu.
+// y is what batch_normalize made, and read where it is clamped. x is undefined unless it is wanted,
+// identity unless it is clamped with a sum: else its gradient is that of y.
 struct BatchGrads {
   Tensor x, weight, bias, identity;
 };

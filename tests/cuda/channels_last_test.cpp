@@ -118,16 +118,25 @@ TEST_F(ChannelsLastTest, BatchNormOfManySamplesAtOnce) {
     EXPECT_LE(furthest(got.select(0, i), norm(kCPU)(x.select(0, i)).to(kDouble)), 1e-5);
 }
 
-// Sequential makes one pass of batch norm and relu.
-TEST_F(ChannelsLastTest, BatchNormWithReLUAndItsGradients) {
+// Sequential makes one pass of batch norm and what clamps.
+TEST_F(ChannelsLastTest, BatchNormWithAClampAndItsGradients) {
+  using Clamp = std::function<void(nn::Sequential&)>;
+  const Clamp clamps[] = {
+      [](nn::Sequential& net) { net->push_back(nn::ReLU(true)); },
+      [](nn::Sequential& net) { net->push_back(nn::ReLU6(true)); },
+      [](nn::Sequential& net) {
+        net->push_back(nn::Hardtanh(nn::HardtanhOptions().min_val(-0.3).max_val(0.7)));
+      }};
   for (const MemoryFormat format : {kLast, MemoryFormat::Contiguous})
     for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
-      for (const int64_t channels : {16, 5}) {
+      for (const auto& [channels, clamp] :
+           {std::pair(16, 0), std::pair(5, 0), std::pair(16, 1), std::pair(5, 2)}) {
         SCOPED_TRACE(channels);
         const ScalarType parameters = dtype == kDouble ? kDouble : kFloat;
         const Tensor x = (3 * randn({3, channels, 4, 5}) + 1).to(dtype);
         const Tensor grad = randn({3, channels, 4, 5}).to(dtype);
-        nn::Sequential net(nn::Identity(), nn::BatchNorm2d(channels), nn::ReLU(true));
+        nn::Sequential net{nn::Identity(), nn::BatchNorm2d(channels)};
+        clamps[clamp](net);
         for (Tensor& p : net->parameters()) nn::init::normal_(p);
         nn::BatchNorm2d exact{nn::BatchNorm2dOptions(channels)};
         exact->to(kDouble);
@@ -138,11 +147,21 @@ TEST_F(ChannelsLastTest, BatchNormWithReLUAndItsGradients) {
         net->to(kCUDA, parameters);
         const auto leaf = [](const Tensor& t) { return t.detach().set_requires_grad(true); };
         Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(format));
-        const Tensor expected = relu(exact->forward(here));
+        // Bounds are rounded to the type of what they clamp.
+        const auto bound = [&](double value) {
+          return tensor(value, kDouble).to(dtype).to(kDouble).item<double>();
+        };
+        const double low = clamp == 2 ? bound(-0.3) : 0, high = clamp == 0   ? INFINITY
+                                                                : clamp == 1 ? 6
+                                                                             : bound(0.7);
+        const Tensor normal = exact->forward(here), expected = normal.clamp(low, high);
         const int64_t before = cuda::stats().kernel_launches;
         const Tensor got = net->forward(there);
         EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - before == 3);
-        expected.backward(grad.to(kDouble));
+        // What is rounded to a bound passes no gradient. Row-major tensors are rounded afterwards.
+        const Tensor result = (format == kLast ? got.cpu().to(kDouble) : expected).detach();
+        const Tensor inside = (result > low).logical_and(result < high);
+        normal.backward(where(inside, grad, zeros_like(grad)).to(kDouble));
         const Tensor grad_there = grad.cuda().contiguous(format);
         const int64_t middle = cuda::stats().kernel_launches;
         got.backward(grad_there);
@@ -160,10 +179,11 @@ TEST_F(ChannelsLastTest, BatchNormWithReLUAndItsGradients) {
 }
 
 // The end of a residual block takes as many launches as batch norm.
-TEST_F(ChannelsLastTest, BatchNormAddReLUAndItsGradients) {
+TEST_F(ChannelsLastTest, BatchNormWithASumAndItsGradients) {
   for (const MemoryFormat format : {kLast, MemoryFormat::Contiguous})
     for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
-      for (const int64_t channels : {16, 5}) {
+      for (const auto& [channels, clamps] :
+           {std::pair(16, true), std::pair(5, true), std::pair(16, false), std::pair(5, false)}) {
         SCOPED_TRACE(channels);
         const Tensor x = (3 * randn({3, channels, 4, 5}) + 1).to(dtype),
                      identity = randn({3, channels, 4, 5}).to(dtype),
@@ -184,15 +204,19 @@ TEST_F(ChannelsLastTest, BatchNormAddReLUAndItsGradients) {
         };
         const Tensor x_here = here(x), identity_here = here(identity), x_there = there(x),
                      identity_there = there(identity), grad_there = there(grad).detach();
-        const Tensor expected = relu(exact->forward(x_here) + identity_here);
+        const Tensor sum = exact->forward(x_here) + identity_here,
+                     expected = clamps ? relu(sum) : sum;
         const int64_t before = cuda::stats().kernel_launches;
-        const Tensor got = nn::detail::norm_add_relu(*norm, x_there, identity_there);
+        const Tensor got = clamps ? nn::detail::norm_add_relu(*norm, x_there, identity_there)
+                                  : nn::detail::norm_add(*norm, x_there, identity_there);
         EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - before == 3);
         const int64_t middle = cuda::stats().kernel_launches;
         got.backward(grad_there);
-        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - middle == 3);
+        // The gradient of a sum is that of the result, of which a leaf keeps a copy.
+        EXPECT_TRUE(format != kLast || cuda::stats().kernel_launches - middle == (clamps ? 3 : 4));
         // The sum is rounded once, so it may lie on the other side of 0: relu passes what it says.
-        const Tensor passed = where(got.cpu() > 0, grad, zeros_like(grad)).to(kDouble);
+        const Tensor passed =
+            (clamps ? where(got.cpu() > 0, grad, zeros_like(grad)) : grad).to(kDouble);
         (exact->forward(x_here) + identity_here).backward(passed);
         const double unit = last_place_of(dtype), of_sums = dtype == kDouble ? 1e-11 : 1e-3;
         EXPECT_EQ(got.dtype(), dtype);

@@ -2,6 +2,7 @@
 #include "gradus/compat/ATen/Context.h"
 #include "gradus/cuda/ops/convolution.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
+#include "gradus/cuda/runtime/stats.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/windows.h"
@@ -175,13 +176,15 @@ TEST_F(HalfConvolutionTest, SmallOnesAreDirectInEveryType) {
   }
 }
 
-// A group for each channel: windows with kernels of their own, and others; of every type.
+// A group for each channel.
+Convolution depthwise(int64_t batch, int64_t channels, WindowDim dim) {
+  Convolution s = images(batch, channels, channels, dim);
+  s.groups = channels;
+  return s;
+}
+
+// Windows with kernels of their own, and others; of every type.
 TEST_F(HalfConvolutionTest, DepthwiseInEveryType) {
-  const auto depthwise = [](int64_t batch, int64_t channels, WindowDim dim) {
-    Convolution s = images(batch, channels, channels, dim);
-    s.groups = channels;
-    return s;
-  };
   Convolution line = depthwise(2, 3, {40, 1, 9, 2, 4, 1}),
               uneven = depthwise(2, 5, {9, 1, 3, 1, 1, 1});
   line.spatial = 1, line.dim[kSpatial - 2] = {};
@@ -196,6 +199,45 @@ TEST_F(HalfConvolutionTest, DepthwiseInEveryType) {
     for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
       for (const Order order : {Order::first, Order::last, Order::gappy})
         expect_convolution(s, dtype, order);
+}
+
+// Channels that lie last have kernels of their own, without copies: more bands of rows than one,
+// more columns and channels than a block has, and parts of the weight's gradient.
+TEST_F(HalfConvolutionTest, DepthwiseWithChannelsLast) {
+  Convolution uneven = depthwise(2, 12, {9, 1, 3, 2, 1, 1}), steps = uneven;
+  uneven.dim[kSpatial - 1] = {22, 11, 3, 2, 0, 1};
+  uneven.dim[kSpatial - 1].out = (22 - 3) / 2 + 1;
+  steps.dim[kSpatial - 1] = {9, 9, 3, 1, 1, 1};  // one way only: no kernel of its own
+  for (const Convolution& s :
+       {depthwise(3, 4, {7, 1, 3, 1, 1, 1}), depthwise(2, 8, {16, 1, 3, 1, 0, 1}),
+        depthwise(2, 36, {9, 1, 3, 1, 2, 1}), depthwise(1, 148, {8, 1, 3, 1, 1, 1}),
+        depthwise(30, 16, {4, 1, 3, 1, 1, 1}), depthwise(2, 16, {16, 1, 3, 2, 1, 1}),
+        depthwise(3, 24, {7, 1, 3, 2, 0, 1}), depthwise(2, 40, {15, 1, 3, 2, 2, 1}),
+        depthwise(2, 4, {1, 1, 3, 1, 1, 1}), depthwise(2, 8, {2, 1, 3, 2, 1, 1}), uneven, steps})
+    for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
+      expect_convolution(s, dtype, Order::last);
+  for (int i = 0; i < (kSimulated ? 6 : 40); ++i) {
+    const int64_t stride = pick(1, 2);
+    expect_convolution(
+        depthwise(pick(1, 9), 4 * pick(1, 60), {pick(3, 24), 1, 3, stride, pick(0, 2), 1}),
+        i % 2 == 0 ? kBFloat16 : kFloat, Order::last);
+  }
+}
+
+// A pass is one launch, that of the weight's gradient two.
+TEST_F(HalfConvolutionTest, DepthwiseWithChannelsLastTakesFewLaunches) {
+  for (const int64_t stride : {1, 2}) {
+    const Convolution s = depthwise(2, 32, {10, 1, 3, stride, 1, 1});
+    for (const ConvolutionPass part : kParts) {
+      const Tensor a = there(
+                       random_image(kBFloat16, sizes_of(first_operand(part), s), Order::last)),
+                   b = there(
+                       random_image(kBFloat16, sizes_of(second_operand(part), s), Order::last));
+      const int64_t before = cuda::stats().kernel_launches;
+      raw::convolution("conv", part, s, a, b, Tensor());
+      EXPECT_EQ(cuda::stats().kernel_launches - before, part == ConvolutionPass::wgrad ? 2 : 1);
+    }
+  }
 }
 
 // Operands are rounded to 11 bits of fraction and sign each, where that is allowed; else not.

@@ -1,4 +1,6 @@
 // Normalisations by rows on the CPU and a GPU, against formulas of public functions in float64.
+#include <cmath>
+
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 
@@ -75,8 +77,9 @@ void compare_everywhere(const NormalizedRows& rows) {
     for (const Device device : {Device(kCPU), Device(kCUDA)}) compare(rows, dtype, device);
 }
 
-// Batch norm and a relu after it, where what relu passes on is known by the result.
-void compare_with(AfterNorm after, const NormalizedRows& rows, ScalarType dtype, Device device) {
+// Batch norm, a sum and a clamp after it, where what a clamp passes on is known by the result.
+void compare_with(const AfterNorm& after, const NormalizedRows& rows, ScalarType dtype,
+                  Device device) {
   const int64_t numel = rows.rows * rows.length;
   const double eps = 1e-3, unit = rounding(dtype) * 64;
   const Tensor x = randn({numel}, kDouble).to(dtype), grad = randn({numel}, kDouble).to(dtype);
@@ -86,13 +89,18 @@ void compare_with(AfterNorm after, const NormalizedRows& rows, ScalarType dtype,
   const Tensor weight = parameter(), bias = parameter();
   const auto there = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
   const auto of = raw::batch_statistics(rows, eps, 0.1, there(x), {}, {}, {});
-  const bool adds = after == AfterNorm::add_relu;
+  const bool adds = after.adds, of_sum = after.clamps_a_sum();
   const Tensor identity = adds ? randn({numel}, kDouble).to(dtype) : Tensor();
   const Tensor y =
       raw::batch_normalize(rows, after, there(x), there(identity), there(weight), there(bias), of);
   const Tensor alone = plain(rows, eps, grad, x, weight, bias).y;
-  expect_close(y, (adds ? alone + identity.to(alone.dtype()) : alone).relu(), unit * 4, "y");
-  const Tensor passed = where(y.cpu() > 0, grad, zeros_like(grad));
+  const Tensor sum = adds ? alone + identity.to(alone.dtype()) : alone;
+  const auto [low, high] = after.bounds;
+  const bool bounded = !std::isnan(high);
+  expect_close(y, !after.clamps ? sum : bounded ? sum.clamp(low, high) : sum.relu(), unit * 4, "y");
+  Tensor inside = y.cpu() > low;
+  if (bounded) inside = inside.logical_and(y.cpu() < high);
+  const Tensor passed = after.clamps ? where(inside, grad, zeros_like(grad)) : grad;
   const Results expected = plain(rows, eps, passed, x, weight, bias);
   const auto grads = raw::batch_normalize_grads(rows, after, there(grad), there(x), y,
                                                 there(weight), there(bias), of, true);
@@ -100,13 +108,21 @@ void compare_with(AfterNorm after, const NormalizedRows& rows, ScalarType dtype,
   expect_close(grads.x, expected.grad, unit * 64, "gradient");
   expect_close(grads.weight, expected.sums[0], of_sums, "gradient of weight");
   expect_close(grads.bias, expected.sums[1], of_sums, "gradient of bias");
-  EXPECT_EQ(grads.identity.defined(), adds);
-  if (adds) {
+  EXPECT_EQ(grads.identity.defined(), of_sum);
+  if (of_sum) {
     EXPECT_TRUE(grads.identity.cpu().equal(passed));
   }
 }
 
 class CudaNormalize : public GpuTest {};
+
+// relu, relu6 and other bounds, of sums, too. The bounds are numbers of each type.
+constexpr AfterNorm kAfter[] = {AfterNorm::relu(),
+                                {.clamps = true, .bounds = {0, 6}},
+                                {.clamps = true, .bounds = {-0.5, 0.75}},
+                                {.adds = true},
+                                {.adds = true, .clamps = true},
+                                {.adds = true, .clamps = true, .bounds = {-0.5, 0.75}}};
 
 // Lengths around those at which kernels change their method.
 TEST_F(CudaNormalize, RowsOfEveryLength) {
@@ -159,11 +175,11 @@ TEST_F(CudaNormalize, ChannelsOfBatches) {
   compare_everywhere({300, 1, 1, 1, true});
 }
 
-TEST_F(CudaNormalize, ChannelsOfBatchesBeforeRelu) {
+TEST_F(CudaNormalize, ChannelsOfBatchesBeforeASumAndAClamp) {
   for (int round = 0; round < 8; ++round)
     for (const ScalarType dtype : {kFloat, kDouble})
       for (const Device device : {Device(kCPU), Device(kCUDA)})
-        for (const AfterNorm after : {AfterNorm::relu, AfterNorm::add_relu}) {
+        for (const AfterNorm& after : kAfter) {
           const int64_t channels = pick(1, 7), length = round < 4 ? 4 * pick(1, 300) : pick(1, 90);
           compare_with(after, {pick(2, 9) * channels, length, channels, length, true}, dtype,
                        device);

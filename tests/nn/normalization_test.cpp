@@ -47,12 +47,14 @@ TEST(Normalizations, OfNothingGiveTheirParametersZeroGradients) {
   EXPECT_FALSE(layer_norm(x, {3}).requires_grad());
 }
 
-// Sequential makes one operation of batch norm and relu while training.
-TEST(BatchNormAndReLU, GiveTheValuesAndGradientsOfBoth) {
+// Sequential makes one operation of batch norm and what clamps after it, while training.
+template <class Clamp>
+void expect_both(Clamp clamp) {
   const Tensor x = randn({4, 3, 2, 2}, kDouble), grad = randn({4, 3, 2, 2}, kDouble);
   nn::BatchNorm2d norm(3), alone(3);
-  nn::Sequential both(nn::Identity(), norm, nn::ReLU(nn::ReLUOptions(true)));
+  nn::Sequential both(nn::Identity(), norm, clamp);
   both->to(kDouble), alone->to(kDouble);
+  for (const nn::BatchNorm2d& each : {norm, alone}) nn::init::constant_(each->weight, 5);
   const auto first_and_second = [&](const auto& f) {
     const Tensor in = x.clone().set_requires_grad(true), out = f(in);
     const Tensor of_in = autograd::grad({out}, {in}, {grad}, true, true)[0];
@@ -60,20 +62,50 @@ TEST(BatchNormAndReLU, GiveTheValuesAndGradientsOfBoth) {
     const Tensor plain = autograd::grad({f(in)}, {in}, {grad})[0];
     return Tensors{out.detach(), of_in.detach(), second, plain};
   };
+  EXPECT_EQ(both->forward(x).grad_fn()->name(), "NativeBatchNormClampBackward0");
+  norm->reset_running_stats();
   const Tensors got = first_and_second([&](const Tensor& in) { return both->forward(in); });
   const Tensors expected =
-      first_and_second([&](const Tensor& in) { return relu(alone->forward(in)); });
+      first_and_second([&](const Tensor& in) { return clamp->forward(alone->forward(in)); });
   for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i].allclose(expected[i], 1e-9, 1e-11));
   EXPECT_TRUE(norm->running_var.equal(alone->running_var));
-  EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
+  EXPECT_EQ(norm->num_batches_tracked.template item<int64_t>(), 2);
   both->eval(), alone->eval();
-  EXPECT_TRUE(both->forward(x).equal(relu(alone->forward(x))));
-  EXPECT_EQ(norm->num_batches_tracked.item<int64_t>(), 2);
+  EXPECT_TRUE(both->forward(x).equal(clamp->forward(alone->forward(x))));
+  EXPECT_EQ(norm->num_batches_tracked.template item<int64_t>(), 2);
 }
 
-// norm_add_relu() gives the values and gradients of relu(forward() + identity), also of a second
-// order, of other shapes and dtypes, and after eval().
-TEST(BatchNormAddReLU, IsTheComposition) {
+TEST(BatchNormAndAClamp, GiveTheValuesAndGradientsOfBoth) {
+  expect_both(nn::ReLU(nn::ReLUOptions(true)));
+  expect_both(nn::ReLU6(nn::ReLU6Options(true)));
+  expect_both(nn::Hardtanh());
+  expect_both(nn::Hardtanh(nn::HardtanhOptions().min_val(-3.1).max_val(0.7).inplace(true)));
+}
+
+// Bounds of no clamp are left to the module, which says what is wrong, or does what it does.
+TEST(BatchNormAndAClamp, LeaveOtherModulesAlone) {
+  struct Half : nn::ReLU6Impl {
+    Tensor forward(const Tensor& x) { return x / 2; }
+  };
+  nn::BatchNorm1d norm(3);
+  const Tensor x = randn({4, 3});
+  nn::Sequential derived(norm, std::make_shared<Half>());
+  EXPECT_TRUE(derived->forward(x).equal(norm->forward(x) / 2));
+  nn::Hardtanh swapped(nn::HardtanhOptions().min_val(1).max_val(-1));
+  nn::Sequential net(norm, swapped);
+  EXPECT_TRUE(net->forward(x).equal(swapped->forward(norm->forward(x))));
+}
+
+// norm_add() and norm_add_relu() give the values and gradients of forward() + identity and of its
+// relu, also of a second order, of other shapes and dtypes, and after eval().
+void expect_sum(bool clamps) {
+  const auto added = [&](nn::BatchNorm2d& norm, const Tensor& in, const Tensor& id) {
+    return clamps ? nn::detail::norm_add_relu(*norm, in, id) : nn::detail::norm_add(*norm, in, id);
+  };
+  const auto composed = [&](nn::BatchNorm2d& norm, const Tensor& in, const Tensor& id) {
+    const Tensor sum = norm->forward(in) + id;
+    return clamps ? relu(sum) : sum;
+  };
   const Tensor x = randn({4, 3, 2, 2}, kDouble), grad = randn({4, 3, 2, 2}, kDouble);
   for (const Tensor& identity :
        {randn({4, 3, 2, 2}, kDouble), randn({3, 1, 1}, kDouble), randn({4, 3, 2, 2}, kFloat)}) {
@@ -84,13 +116,13 @@ TEST(BatchNormAddReLU, IsTheComposition) {
       const NoGradGuard guard;
       alone->weight.copy_(norm->weight), alone->bias.copy_(norm->bias);
     }
-    const auto all = [&](const nn::BatchNorm2d& of, const auto& f) {
+    const auto all = [&](nn::BatchNorm2d& of, const auto& f) {
       const Tensor in = x.clone().set_requires_grad(true),
-                   id = identity.clone().set_requires_grad(true), out = f(in, id);
+                   id = identity.clone().set_requires_grad(true), out = f(of, in, id);
       const Tensors inputs = {in, id, of->weight, of->bias};
       Tensors results = {out.detach()};
       for (const bool twice : {true, false}) {
-        const Tensors grads = autograd::grad({f(in, id)}, inputs, {grad}, true, twice);
+        const Tensors grads = autograd::grad({f(of, in, id)}, inputs, {grad}, true, twice);
         for (const Tensor& each : grads) results.push_back(each.detach());
         if (twice)
           for (const Tensor& each :
@@ -99,21 +131,19 @@ TEST(BatchNormAddReLU, IsTheComposition) {
       }
       return results;
     };
-    const Tensors got = all(norm,
-                            [&](const Tensor&in, const Tensor&id) {
-                              return nn::detail::norm_add_relu(*norm, in, id);
-                            }),
-                  expected = all(alone, [&](const Tensor&in, const Tensor&id) {
-                    return relu(alone->forward(in) + id);
-                  });
+    const Tensors got = all(norm, added), expected = all(alone, composed);
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_TRUE(got[i].allclose(expected[i], 1e-6, 1e-9)) << i;
     EXPECT_TRUE(norm->running_var.equal(alone->running_var));
     EXPECT_TRUE(norm->num_batches_tracked.equal(alone->num_batches_tracked));
     norm->eval(), alone->eval();
-    EXPECT_TRUE(
-        nn::detail::norm_add_relu(*norm, x, identity).equal(relu(alone->forward(x) + identity)));
+    EXPECT_TRUE(added(norm, x, identity).equal(composed(alone, x, identity)));
   }
+}
+
+TEST(BatchNormAndASum, AreTheComposition) {
+  expect_sum(false);
+  expect_sum(true);
 }
 
 TEST(BatchNormAddReLU, LetsHooksSeeForwardAndNamesItsModule) {

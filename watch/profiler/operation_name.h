@@ -38,7 +38,7 @@ inline const char* label_of(ConvolutionPass part) {
 // Null for arguments that choose no operation.
 template <class T>
 const char* chosen_name([[maybe_unused]] const T& argument) {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, ScatterOp> && !std::is_same_v<T, AfterNorm>)
+  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, ScatterOp>)
     return label_of(argument);
   else
     return nullptr;

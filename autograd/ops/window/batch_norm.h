@@ -7,7 +7,7 @@
 namespace gradus::autograd {
 
 // batch_norm of a batch's own statistics. count, where it is defined, becomes one more. after: of
-// the result, in the same passes over memory; identity is what add_relu adds. REQUIRES: identity
+// the result, in the same passes over memory; identity is what is added. REQUIRES: identity
 // has the shape, dtype and device of input, which has elements then.
 Tensor batch_norm_step(const Tensor& input, const Tensor& weight, const Tensor& bias,
                        const Tensor& running_mean, const Tensor& running_var, const Tensor& count,

@@ -1,8 +1,11 @@
 // batch_norm, layer_norm and group_norm. All compute in float32 or float64, and round once.
+#include <cmath>
+
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/operand.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -116,7 +119,7 @@ void check_channels(const char* op, const char* name, const Tensor& x, int64_t c
 struct BatchNorm {
   const Tensor &weight, &bias, &running_mean, &running_var, &count;
   double momentum, eps;
-  AfterNorm after = AfterNorm::nothing;
+  AfterNorm after = {};
   Tensor identity = {};
 };
 
@@ -127,9 +130,16 @@ Tensor of_channels(const Tensor& x, ScalarType computed) {
 }
 
 const char* node_of(AfterNorm after) {
-  return after == AfterNorm::nothing ? "NativeBatchNormBackward0"
-         : after == AfterNorm::relu  ? "NativeBatchNormReluBackward0"
-                                     : "NativeBatchNormAddReluBackward0";
+  constexpr const char* kNames[2][2] = {
+      {"NativeBatchNormBackward0", "NativeBatchNormClampBackward0"},
+      {"NativeBatchNormAddBackward0", "NativeBatchNormAddClampBackward0"}};
+  return kNames[after.adds][after.clamps];
+}
+
+// Where a clamp made none of its bounds.
+Tensor between(const Bounds<double>& bounds, const Tensor& result) {
+  const Tensor above = result > bounds.low;
+  return std::isnan(bounds.high) ? above : above.logical_and(result < bounds.high);
 }
 
 // x by the statistics of its rows, which move the running ones.
@@ -142,20 +152,23 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
       rows, of.eps, of.momentum, x, of.running_mean, of.running_var, of.count);
   for (const Tensor* t : moved)
     if (t->defined()) t->impl().storage->bump_version();
-  const AfterNorm after = of.after;
+  AfterNorm after = of.after;
+  for (double* bound : {&after.bounds.low, &after.bounds.high})
+    *bound = raw::as_element(*bound, x.dtype()).toDouble();
   const Tensor y = raw::batch_normalize(rows, after, x, identity, weight, bias, statistics);
   if (!recording(x, weight, bias, identity)) return y;
-  // Only what relu passes on depends on the bias and on y.
+  // Only what a clamp passes on depends on the bias and on y.
   record(node_of(after), y, {x, weight, bias, identity},
-         {x, statistics.mean, statistics.rstd, weight, if_used(after == AfterNorm::relu, bias),
-          if_used(after != AfterNorm::nothing, y)},
+         {x, statistics.mean, statistics.rstd, weight, if_used(after.clamps && !after.adds, bias),
+          if_used(after.clamps, y)},
          [rows, eps = of.eps, after, has_weight = weight.defined()](Node& n,
                                                                     const Tensor& grad) -> Tensors {
            const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor(),
-                        result = after != AfterNorm::nothing ? n.saved(5) : Tensor();
+                        result = after.clamps ? n.saved(5) : Tensor();
            Tensors out(4);
            if (GradMode::is_enabled()) {
-             const Tensor passed = result.defined() ? where(result > 0, grad, Scalar(0)) : grad;
+             const Tensor passed =
+                 result.defined() ? where(between(after.bounds, result), grad, Scalar(0)) : grad;
              const auto ordered = [&](const Tensor& t, int64_t from, int64_t to) {
                return rows.columns ? t.movedim(from, to) : t;
              };
@@ -165,9 +178,9 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
            } else {
              const raw::BatchGrads grads =
                  raw::batch_normalize_grads(rows, after, grad, saved, result, w,
-                                            after == AfterNorm::relu ? n.saved(4) : Tensor(),
+                                            after.clamps && !after.adds ? n.saved(4) : Tensor(),
                                             {n.saved(1), n.saved(2)}, n.wants(0));
-             out = {grads.x, grads.weight, grads.bias, grads.identity};
+             out = {grads.x, grads.weight, grads.bias, after.clamps ? grads.identity : grad};
            }
            for (const size_t i : {1, 2, 3})
              if (!n.wants(i)) out[i] = Tensor();

@@ -80,19 +80,20 @@ struct NormTeam {
   }
 };
 
-// Whether a relu after normal * weight + bias passes the gradient on. All is passed without one.
-template <bool kRelu, class T>
-__device__ bool passes(T normal, T weight, T bias) {
-  return !kRelu || normal * weight + bias > 0;
+// Whether a clamp of normal * weight + bias passes the gradient on. All is passed without one.
+template <bool kClamps, class T>
+__device__ bool passes(const Bounds<T>& bounds, T normal, T weight, T bias) {
+  return !kClamps || bounds.passes(normal * weight + bias);
 }
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
-// elements differ from it, in `means` and `rstds`. kAfter: what follows; identity is read for
-// add_relu alone. Elements and weights are of the type In, and computed in T.
-template <class T, int V, bool kMoments, AfterNorm kAfter, class In = T>
+// elements differ from it, in `means` and `rstds`. kAdds: identity follows, then, with
+// kClamps, a clamp. Elements and weights are of the type In, and computed in T.
+template <class T, int V, bool kMoments, bool kAdds, bool kClamps, class In = T>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity,
-                     const In* weight, const In* bias, T* means, T* rstds, In* out) {
+                     const In* weight, const In* bias, T* means, T* rstds, const Bounds<T> bounds,
+                     In* out) {
   wait_for_earlier_kernels();
   let_next_kernel_start_if_small();
   const NormalizedRows& rows = team.rows;
@@ -132,13 +133,13 @@ __global__ void __launch_bounds__(kMostNormThreads)
     const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
                b = team.weight(bias, row, i, T(0));
     Vector<T, V> y, added = {};
-    if constexpr (kAfter == AfterNorm::add_relu)
+    if constexpr (kAdds)
       added = load_as<T, V>(identity + row * rows.length + i);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
-      if (kAfter == AfterNorm::add_relu) y.at[v] += added.at[v];
-      if (kAfter != AfterNorm::nothing && y.at[v] < 0) y.at[v] = 0;
+      if (kAdds) y.at[v] += added.at[v];
+      if (kClamps) y.at[v] = bounds.clamp(y.at[v]);
     }
     store_as(out + i, y);
   });
@@ -163,12 +164,12 @@ __global__ void __launch_bounds__(kNormThreads)
 }
 
 // The gradient of x. Where rows share statistics, `group_products` and `group_sums` are those of
-// run_sums_kernel, added up. kRelu: it followed, and passes on what stands for a result above 0.
-template <class T, int V, bool kRelu>
+// run_sums_kernel, added up. kClamps: grad is that of what a clamp made.
+template <class T, int V, bool kClamps>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_grad_kernel(NormTeam<V> team, const T* grad, const T* x, const T* means,
                           const T* rstds, const T* weight, const T* bias, const T* group_products,
-                          const T* group_sums, T* out) {
+                          const T* group_sums, const Bounds<T> bounds, T* out) {
   wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
@@ -181,11 +182,11 @@ __global__ void __launch_bounds__(kMostNormThreads)
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
     const auto w = team.weight(weight, row, i, T(1));
     Vector<T, V> b = {};
-    if (kRelu) b = team.weight(bias, row, i, T(0));
+    if (kClamps) b = team.weight(bias, row, i, T(0));
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       normal.at[v] = (normal.at[v] - mean) * rstd;
-      g.at[v] = passes<kRelu>(normal.at[v], w.at[v], b.at[v]) ? g.at[v] * w.at[v] : T(0);
+      g.at[v] = passes<kClamps>(bounds, normal.at[v], w.at[v], b.at[v]) ? g.at[v] * w.at[v] : T(0);
     }
   };
   T sum = 0, products = 0;
@@ -221,16 +222,16 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
-// normalised x, bias_sums of grad. kAfter: what followed, and passes on what stands for a result
-// above 0; for add_relu, y is the result, and what is passed on is written. REQUIRES: where
-// anything follows, rows share statistics.
-template <class T, int V, AfterNorm kAfter>
+// normalised x, bias_sums of grad. kClamps: of what a clamp passed on. kAdds: it clamped a sum, y is
+// its result, and what is passed on is written. REQUIRES: kClamps where kAdds; rows share
+// statistics where kClamps.
+template <class T, int V, bool kAdds, bool kClamps>
 __global__ void __launch_bounds__(kNormThreads)
     run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* y,
-                    const T* means, const T* rstds, const T* weight, const T* bias, T* passed,
-                    T* weight_sums, T* bias_sums) {
+                    const T* means, const T* rstds, const T* weight, const T* bias,
+                    const Bounds<T> bounds, T* passed, T* weight_sums, T* bias_sums) {
   wait_for_earlier_kernels();
-  constexpr bool kRelu = kAfter == AfterNorm::relu;
+  constexpr bool kByX = kClamps && !kAdds;
   const int64_t run =
       (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), n = static_cast<int>(rows.inner);
@@ -239,22 +240,22 @@ __global__ void __launch_bounds__(kNormThreads)
   if (valid) {
     const int64_t statistic = rows.statistic(run / rows.weights());
     const T mean = means[statistic], rstd = rstds[statistic];
-    const T w = kRelu && weight ? weight[statistic] : T(1),
-            b = kRelu && bias ? bias[statistic] : T(0);
+    const T w = kByX && weight ? weight[statistic] : T(1),
+            b = kByX && bias ? bias[statistic] : T(0);
     for (int i = lane * V; i < n; i += lanes * V) {
       auto g = load_vector<V>(grad + run * n + i);
       const auto each = load_vector<V>(x + run * n + i);
-      if constexpr (kAfter == AfterNorm::add_relu) {
+      if constexpr (kAdds) {
         const auto result = load_vector<V>(y + run * n + i);
 #pragma unroll
         for (int v = 0; v < V; ++v)
-          if (!(result.at[v] > 0)) g.at[v] = 0;
+          if (!bounds.passes(result.at[v])) g.at[v] = 0;
         store_vector(passed + run * n + i, g);
       }
 #pragma unroll
       for (int v = 0; v < V; ++v) {
         const T normal = (each.at[v] - mean) * rstd,
-                one = passes<kRelu>(normal, w, b) ? g.at[v] : T(0);
+                one = passes<kByX>(bounds, normal, w, b) ? g.at[v] : T(0);
         sum += one;
         products += one * normal;
       }

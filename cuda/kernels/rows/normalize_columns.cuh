@@ -5,10 +5,11 @@
 // leave theirs in lines of a table, which are added in order. Squares are those of differences from
 // the first row, so that a large mean does not swallow them.
 // Cost. The forward pass reads x twice and writes once; the backward pass reads x and the gradient
-// twice and writes once: 6 and 10 bytes an element of half types. A relu that follows costs no
-// pass: the backward pass finds by x where the result was above 0. A sum with an identity before
-// the relu is read by the normalisation. The sums of its backward pass read the result, and write
-// what relu passes on, which is the gradient of the identity: 8 and 14 bytes.
+// twice and writes once: 6 and 10 bytes an element of half types. A clamp that follows, such as
+// relu, costs no pass: the backward pass finds by x where the result was between its bounds. A sum
+// with an identity is read by the normalisation: 8 and 10 bytes. Where the sum is clamped, the sums
+// of the backward pass read the result, and write what the clamp passes on, which is the gradient
+// of the identity: 8 and 14 bytes.
 #pragma once
 
 #include "gradus/cuda/kernels/computed.cuh"
@@ -91,38 +92,39 @@ struct Normal {
     for (int v = 0; v < V; ++v) scale.at[v] *= weight.at[v];
   }
   __device__ S at(int v, S x) const { return (x - mean.at[v]) * scale.at[v] + bias.at[v]; }
-  // The gradient of what stands before relu, where it follows. T: the type of results.
-  template <bool kRelu, class T>
-  __device__ S passed(int v, T grad, S x) const {
-    return !kRelu || static_cast<S>(T(at(v, x))) > 0 ? static_cast<S>(grad) : S(0);
+  // The gradient of what stands before a clamp, where one follows. T: the type of results.
+  template <bool kClamps, class T>
+  __device__ S passed(int v, T grad, S x, const Bounds<S>& bounds) const {
+    return !kClamps || bounds.passes(static_cast<S>(T(at(v, x)))) ? static_cast<S>(grad) : S(0);
   }
 };
 
-// The gradients of weights and biases need sums of grad * (x - mean), and of grad. For add_relu, y
-// is the result, and passed becomes the gradient of what stands before relu.
-template <class T, int V, AfterNorm kAfter>
+// The gradients of weights and biases need sums of grad * (x - mean), and of grad. Where a
+// sum is clamped, y is the result, and passed becomes the gradient of what stands before the clamp.
+template <class T, int V, bool kAdds, bool kClamps>
 struct GradTerms {
   using S = Computed<T>;
   const T *grad, *x, *y;
   T* passed;
   ColumnLists<S> lists;
+  Bounds<S> bounds;
   Normal<S, V> normal;
 
   __device__ void start(const Columns<V>& columns) { normal = {columns, lists}; }
   __device__ void add(int64_t at, Vector<S, V> (&sums)[2]) const {
     auto g = load_vector<V>(grad + at);
     const auto each = load_vector<V>(x + at);
-    if constexpr (kAfter == AfterNorm::add_relu) {
+    if constexpr (kAdds) {
       const auto result = load_vector<V>(y + at);
 #pragma unroll
       for (int v = 0; v < V; ++v)
-        if (!(static_cast<S>(result.at[v]) > 0)) g.at[v] = T(0);
+        if (!bounds.passes(static_cast<S>(result.at[v]))) g.at[v] = T(0);
       store_vector(passed + at, g);
     }
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       const S here = static_cast<S>(each.at[v]), apart = here - normal.mean.at[v],
-              one = normal.template passed<kAfter == AfterNorm::relu>(v, g.at[v], here);
+              one = normal.template passed<kClamps && !kAdds>(v, g.at[v], here, bounds);
       sums[0].at[v] += one * apart;
       sums[1].at[v] += one;
     }
@@ -213,31 +215,31 @@ struct GradTotals {
   }
 };
 
-template <class T, class S, int V, AfterNorm kAfter>
+template <class T, class S, int V, bool kAdds, bool kClamps>
 __global__ void __launch_bounds__(kColumnThreads)
     normalize_columns(const Columns<V> columns, const T* x, const T* identity,
-                      const ColumnLists<S> lists, T* out) {
+                      const ColumnLists<S> lists, const Bounds<S> bounds, T* out) {
   wait_for_earlier_kernels();
   const Normal<S, V> normal(columns, lists);
   columns.for_rows([&](int64_t at) {
     auto each = load_vector<V>(x + at);
     Vector<T, V> added = {};
-    if constexpr (kAfter == AfterNorm::add_relu) added = load_vector<V>(identity + at);
+    if constexpr (kAdds) added = load_vector<V>(identity + at);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       S y = normal.at(v, static_cast<S>(each.at[v]));
-      if (kAfter == AfterNorm::add_relu) y += static_cast<S>(added.at[v]);
-      each.at[v] = T(kAfter != AfterNorm::nothing && y < 0 ? S(0) : y);
+      if (kAdds) y += static_cast<S>(added.at[v]);
+      each.at[v] = T(kClamps ? bounds.clamp(y) : y);
     }
     store_vector(out + at, each);
   });
 }
 
-// The gradient of x from the sums of GradTerms. kRelu: grad is that of what relu made.
-template <class T, class S, int V, bool kRelu>
+// The gradient of x from the sums of GradTerms. kClamps: grad is that of what a clamp made.
+template <class T, class S, int V, bool kClamps>
 __global__ void __launch_bounds__(kColumnThreads)
     column_grads(const Columns<V> columns, const T* grad, const T* x, const ColumnLists<S> lists,
-                 const S* product_sums, const S* grad_sums, T* out) {
+                 const Bounds<S> bounds, const S* product_sums, const S* grad_sums, T* out) {
   wait_for_earlier_kernels();
   const Normal<S, V> normal(columns, lists);
   const auto rstd = columns.of(lists.rstds, S(0));
@@ -251,7 +253,7 @@ __global__ void __launch_bounds__(kColumnThreads)
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       const S here = static_cast<S>(each.at[v]);
-      g.at[v] = T((normal.template passed<kRelu>(v, g.at[v], here) - of_grad.at[v] -
+      g.at[v] = T((normal.template passed<kClamps>(v, g.at[v], here, bounds) - of_grad.at[v] -
                    (here - normal.mean.at[v]) * products.at[v]) *
                   normal.scale.at[v]);
     }

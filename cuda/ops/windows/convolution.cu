@@ -311,10 +311,10 @@ bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor
   }
 }
 
+bool may_choose() { return !chosen_tile() && !convolves_by_wgmma() && !convolves_by_cudnn(); }
 // Whether all are contiguous (NCHW), and no kernel was forced.
 bool takes_contiguous(const Tensor& a, const Tensor& b, const Tensor& out) {
-  return a.is_contiguous() && b.is_contiguous() && out.is_contiguous() && !chosen_tile() &&
-         !convolves_by_wgmma() && !convolves_by_cudnn();
+  return a.is_contiguous() && b.is_contiguous() && out.is_contiguous() && may_choose();
 }
 bool is_exact(const Tensor& out) {
   return out.dtype() == kFloat && !gradus::detail::allows_tf32_convolutions();
@@ -345,7 +345,7 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
       "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
       "pick "
       "another with set_convolution_kernel(\"automatic\")");
-  if (takes_contiguous(a, b, out) && depthwise_convolution(part, shape, a, b, bias, out)) return;
+  if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
   const bool half = out.dtype() == kHalf || out.dtype() == kBFloat16;
   if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;

@@ -1,5 +1,5 @@
 // Convolutions of one channel a group on CUDA: which of their kernels runs.
-#include "gradus/cuda/kernels/windows/depthwise.cuh"
+#include "gradus/cuda/kernels/windows/depthwise_channels_last.cuh"
 
 #include <algorithm>
 
@@ -78,9 +78,79 @@ bool make(Part part, int64_t taps, DepthwiseArgs<T> args, bool plain) {
   return true;
 }
 
+// Threads of a block of depthwise_channels_last_weight: along channels so many that few idle.
+dim3 threads_of_units(int64_t units) {
+  const auto widest = static_cast<unsigned>(std::min<int64_t>(units, 32));
+  unsigned best = widest, most = 0;
+  for (unsigned across = widest; across >= std::min(widest, 8u); --across)
+    if (const unsigned busy = kDepthwiseThreads / across * across;
+        units % across == 0 && busy > most)
+      best = across, most = busy;
+  return {best, kDepthwiseThreads / best};
+}
+
+// The passes whose images have channels that lie last. False, and nothing done, for other windows
+// and channels.
+template <class T>
+bool make_channels_last(Part part, DepthwiseArgs<T> args) {
+  constexpr int64_t kMostBlocks = 65535;  // along y and z
+  const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
+  const bool steps = all(args.stride, 2);
+  const int64_t units = args.channels / kDepthwiseUnit;
+  for (const T* x :
+       {args.image, args.weight, static_cast<const T*>(args.grad), static_cast<const T*>(args.out)})
+    if (!is_aligned<kDepthwiseUnit>(x)) return false;
+  if (args.channels % kDepthwiseUnit != 0 || !all(args.kernel, kDepthwiseWindow) ||
+      !all(args.dilation, 1) || !(steps || all(args.stride, 1)) || args.samples > kMostBlocks)
+    return false;
+  if (part == Part::wgrad) {
+    constexpr int64_t kBlocks =
+        4 * 132;  // wanted; by the shapes alone, so that every GPU adds alike
+    const dim3 block = threads_of_units(units);
+    const int64_t wide = ceil_div(units, int64_t{block.x});
+    const int64_t bands = int64_t{args.samples} * args.out_size[1] *
+                          ceil_div(args.out_size[0], depthwise_places(args.stride[0]));
+    const int64_t wanted = std::min(ceil_div(kBlocks, wide), ceil_div(bands, int64_t{block.y} * 4));
+    args.part = counted(ceil_div(bands, wanted));
+    const int64_t parts = ceil_div(bands, int64_t{args.part}),
+                  results = int64_t{args.channels} * kDepthwiseTaps;
+    const Scratch partial(static_cast<size_t>(parts * results) * sizeof(float));
+    args.partial = partial.as<float>();
+    launch_pdl(steps ? depthwise_channels_last_weight<T, 2> : depthwise_channels_last_weight<T, 1>,
+               {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(parts)), block}, args);
+    MatmulArgs<float, T> sum{};
+    sum.out = args.out, sum.m = 1, sum.n = results;
+    add_parts(args.partial, parts, sum);
+    return true;
+  }
+  const bool of_input = part == Part::dgrad;
+  const auto start = [&](auto* kernel, int64_t rows, int64_t columns, auto... rest) {
+    if (rows > kMostBlocks) return false;
+    const int64_t threads = columns * units, wide = ceil_div(threads, int64_t{kDepthwiseThreads});
+    const int64_t block = ceil_div(ceil_div(threads, wide), int64_t{32}) * 32;
+    launch_pdl(kernel,
+               {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(rows),
+                     static_cast<unsigned>(args.samples)),
+                static_cast<unsigned>(block)},
+               args, rest...);
+    return true;
+  };
+  if (of_input && steps) {
+    const auto pairs = [&](int d) { return (args.out_size[d] + args.padding[d] + 1) / 2; };
+    return start(depthwise_channels_last_halved<T>, ceil_div(pairs(0), kDepthwisePairs), pairs(1),
+                 pairs(1));
+  }
+  for (int& padding : args.padding)
+    if (of_input) padding = kDepthwiseWindow - 1 - padding;
+  return start(of_input ? depthwise_channels_last<T, 1, true>
+               : steps  ? depthwise_channels_last<T, 2, false>
+                        : depthwise_channels_last<T, 1, false>,
+               ceil_div(args.out_size[0], depthwise_band(args.stride[0])), args.out_size[1]);
+}
+
 template <class T>
 bool make(Part part, const Convolution& shape, const Tensor& a, const Tensor& b, const Tensor& bias,
-          const Tensor& out) {
+          const Tensor& out, bool channels_last) {
   const auto data = [](const Tensor& x) {
     return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
   };
@@ -102,7 +172,7 @@ bool make(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
     args.tap_step[d] = phase.tap_step, args.reach[d] = phase.reach;
     plain = plain && w.stride == 1 && w.dilation == 1;
   }
-  return make(part, shape.taps(), args, plain);
+  return channels_last ? make_channels_last(part, args) : make(part, shape.taps(), args, plain);
 }
 
 }  // namespace
@@ -111,13 +181,21 @@ bool depthwise_convolution(Part part, const Convolution& shape, const Tensor& a,
                            const Tensor& bias, const Tensor& out) {
   const int64_t elements = shape.batch * shape.channels * (shape.inputs() + shape.outputs());
   if (!is_depthwise(shape) || shape.spatial > 2 || elements > 1 << 30) return false;
+  const auto lie = [&](MemoryFormat of_images) {
+    using enum MemoryFormat;
+    return a.is_contiguous(of_images) &&
+           b.is_contiguous(part == Part::wgrad ? of_images : Contiguous) &&
+           out.is_contiguous(part == Part::wgrad ? Contiguous : of_images);
+  };
+  const bool last = !lie(MemoryFormat::Contiguous);
+  if (last && (shape.spatial != 2 || !lie(MemoryFormat::ChannelsLast))) return false;
   switch (out.dtype()) {
     case kHalf:
-      return make<Half>(part, shape, a, b, bias, out);
+      return make<Half>(part, shape, a, b, bias, out, last);
     case kBFloat16:
-      return make<BFloat16>(part, shape, a, b, bias, out);
+      return make<BFloat16>(part, shape, a, b, bias, out, last);
     case kFloat:
-      return make<float>(part, shape, a, b, bias, out);
+      return make<float>(part, shape, a, b, bias, out, last);
     default:
       return false;
   }

@@ -88,17 +88,18 @@ void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
 
 }  // namespace
 
-void normalize_by_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& x,
                           const Tensor& identity, const Tensor& weight, const Tensor& bias,
                           const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   const Context context(out);
   with_columns(
       rows, x, {&identity, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
         using S = Computed<T>;
-        with_after(after, [&](auto what) {
-          launch_pdl(normalize_columns<T, S, V, what>, config_of(context, rows, V, kBlocks),
+        with_after(after, [&](auto adds, auto clamps) {
+          launch_pdl(normalize_columns<T, S, V, adds, clamps>, config_of(context, rows, V, kBlocks),
                      Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
-                     at<const T>(identity), lists_of<S>(weight, bias, mean, rstd), at<T>(out));
+                     at<const T>(identity), lists_of<S>(weight, bias, mean, rstd),
+                     bounds_as<S>(after.bounds), at<T>(out));
         });
       });
 }
@@ -119,7 +120,7 @@ void statistics_of_columns(const NormalizedRows& rows, double eps, double moment
   });
 }
 
-void sums_of_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
+void sums_of_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
                      const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
                      const Tensor& mean, const Tensor& rstd, const Tensor& of_weight,
                      const Tensor& of_bias, const Tensor& passed) {
@@ -127,20 +128,22 @@ void sums_of_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& 
   with_columns(rows, x, {&grad, &y, &passed},
                [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
                  using S = Computed<T>;
-                 with_after(after, [&](auto what) {
-                   const GradTerms<T, V, what> terms = {at<const T>(grad),
-                                                        at<const T>(x),
-                                                        at<const T>(y),
-                                                        at<T>(passed),
-                                                        lists_of<S>(weight, bias, mean, rstd),
-                                                        {}};
+                 with_mask(after, [&](auto adds, auto clamps) {
+                   const GradTerms<T, V, adds, clamps> terms = {
+                       at<const T>(grad),
+                       at<const T>(x),
+                       at<const T>(y),
+                       at<T>(passed),
+                       lists_of<S>(weight, bias, mean, rstd),
+                       bounds_as<S>(after.bounds),
+                       {}};
                    total<S, V>(context, rows, terms,
                                GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
                  });
                });
 }
 
-void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
+void grad_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad, const Tensor& x,
                      const Tensor& weight, const Tensor& bias, const Tensor& mean,
                      const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
                      const Tensor& out) {
@@ -148,11 +151,12 @@ void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, 
   with_columns(
       rows, x, {&grad, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
         using S = Computed<T>;
-        with_relu(relu, [&](auto with) {
-          launch_pdl(column_grads<T, S, V, with>, config_of(context, rows, V, kBlocks),
+        with_flag(after.clamps, [&](auto clamps) {
+          launch_pdl(column_grads<T, S, V, clamps>, config_of(context, rows, V, kBlocks),
                      Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
-                     at<const T>(x), lists_of<S>(weight, bias, mean, rstd), at<const S>(of_weight),
-                     at<const S>(of_bias), at<T>(out));
+                     at<const T>(x), lists_of<S>(weight, bias, mean, rstd),
+                     bounds_as<S>(after.bounds), at<const S>(of_weight), at<const S>(of_bias),
+                     at<T>(out));
         });
       });
 }

@@ -9,9 +9,9 @@
 namespace gradus::cuda {
 
 // x, identity, y, grad, passed and out are of any floating type; all others of the one that it is
-// computed in. after, relu: what made y, the gradient of which is grad. For add_relu, out is the
-// sum with identity, at least 0, and passed becomes the gradient of this sum.
-void normalize_by_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
+// computed in. after: what made y, the gradient of which is grad. Where a sum with identity is
+// clamped, passed becomes the gradient of this sum, from which that of x is made as after nothing.
+void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& x,
                           const Tensor& identity, const Tensor& weight, const Tensor& bias,
                           const Tensor& mean, const Tensor& rstd, const Tensor& out);
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -19,30 +19,40 @@ void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tenso
 void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
                            const Tensor& running_mean, const Tensor& running_var,
                            const Tensor& count, const Tensor& mean, const Tensor& rstd);
-void sums_of_columns(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
+void sums_of_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
                      const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
                      const Tensor& mean, const Tensor& rstd, const Tensor& of_weight,
                      const Tensor& of_bias, const Tensor& passed);
-void grad_by_columns(const NormalizedRows& rows, bool relu, const Tensor& grad, const Tensor& x,
-                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+void grad_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
+                     const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean,
                      const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
                      const Tensor& out);
 
-// f(a constant) for what `relu` is.
+// f(a constant) for what `flag` is.
 template <class F>
-void with_relu(bool relu, const F& f) {
-  relu ? f(std::true_type()) : f(std::false_type());
+void with_flag(bool flag, const F& f) {
+  flag ? f(std::true_type()) : f(std::false_type());
 }
-// f(a constant) for what follows.
+// f(a constant, a constant): whether it adds and clamps.
 template <class F>
-void with_after(AfterNorm after, const F& f) {
-  using enum AfterNorm;
-  if (after == add_relu)
-    f(std::integral_constant<AfterNorm, add_relu>());
-  else if (after == relu)
-    f(std::integral_constant<AfterNorm, relu>());
-  else
-    f(std::integral_constant<AfterNorm, nothing>());
+void with_after(const AfterNorm& after, const F& f) {
+  with_flag(after.adds,
+            [&](auto adds) { with_flag(after.clamps, [&](auto clamps) { f(adds, clamps); }); });
+}
+// The same for the mask of a backward pass, to which a sum that is not clamped is nothing.
+template <class F>
+void with_mask(const AfterNorm& after, const F& f) {
+  with_flag(after.clamps, [&](auto clamps) {
+    if constexpr (clamps)
+      with_flag(after.adds, [&](auto adds) { f(adds, clamps); });
+    else
+      f(std::false_type(), clamps);
+  });
+}
+// The bounds as numbers of another type.
+template <class T>
+Bounds<T> bounds_as(const Bounds<double>& of) {
+  return {static_cast<T>(of.low), static_cast<T>(of.high)};
 }
 
 }  // namespace gradus::cuda
