@@ -17,7 +17,8 @@ from ._gradus import Error as Error, Tensor as Tensor, __version__ as __version_
 # "as" tells type checkers that a name is one of this module.
 from . import _html, _tensor
 from ._modes import enable_grad as enable_grad, inference_mode as inference_mode
-from ._modes import no_grad as no_grad, set_grad_enabled as set_grad_enabled
+from ._modes import no_grad as no_grad, set_batch_invariant_mode as set_batch_invariant_mode
+from ._modes import set_grad_enabled as set_grad_enabled
 from ._print import set_printoptions as set_printoptions
 from ._forms import *  # type: ignore[no-redef]  # noqa: F403
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft

@@ -32,22 +32,48 @@ class _Mode:
         return ()
 
 
-class set_grad_enabled(_Mode):
-    """Sets whether operations are recorded: at once, and in a `with` block until its end."""
+class _Switch(_Mode):
+    """A mode that is set at once, and in a `with` block until its end."""
+
+    _set: Callable[[bool], bool]
 
     def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
-        self._before = _gradus._set_grad_enabled(self.mode)
+        self._before = self._set(self.mode)
 
     def __exit__(self, *error: object) -> None:
-        _gradus._set_grad_enabled(self._before)
+        self._set(self._before)
 
     def __call__(self, function: _F) -> _F:
-        _gradus._set_grad_enabled(self._before)
+        self._set(self._before)
         return super().__call__(function)
 
     def _arguments(self) -> tuple[bool]:
         return (self.mode,)
+
+
+class set_grad_enabled(_Switch):
+    """Sets whether operations are recorded: at once, and in a `with` block until its end."""
+
+    _set = staticmethod(_gradus._set_grad_enabled)
+
+
+class set_batch_invariant_mode(_Switch):
+    """Sets whether each row of a forward pass in eval has the same bits in every batch and at every place of it.
+
+    The process has the mode at once, and in a `with` block until its end. It costs speed. It is off at first, or as the
+    environment variable GRADUS_BATCH_INVARIANT says. A captured graph keeps the kernels that it was captured with.
+
+    >>> import gradus
+    >>> with gradus.set_batch_invariant_mode():
+    ...     gradus.is_batch_invariant_mode_enabled()
+    True
+    """
+
+    _set = staticmethod(_gradus._set_batch_invariant)
+
+    def __init__(self, enabled: bool = True) -> None:
+        super().__init__(enabled)
 
 
 class _GradMode(_Mode):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _gradus
@@ -41,6 +41,31 @@ class ProgressBar(_watch._ProgressBar):
             self.update()
         self.close()
 
+
+class NanGuard(_watch._NanGuard):
+    """Finds the first NaN or infinity of a training, by module and operation.
+
+    From the start of the `with` block to its end, the results of every operation are looked at: in forward and backward
+    passes and in the steps of optimizers, of all threads. What is found raises NanError, whose `report` is a NanReport.
+
+    callback: called with the report instead, once; then the guard rests until reset(). It may run on another thread.
+    The CPU tells at once. A GPU tells where the host next waits for it, and at check().
+
+    >>> import gradus
+    >>> with gradus.watch.NanGuard():
+    ...     gradus.zeros(3).log()
+    Traceback (most recent call last):
+    gradus.NanError: NanGuard: log, forward: 3 of 3 outputs are infinite, first at [0]; ...
+    """
+
+    def __init__(self, callback: Callable[[NanReport], Any] | None = None) -> None:  # noqa: F405
+        super().__init__(callback)
+
+    def __enter__(self) -> NanGuard:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
 
 
 class Svg(str):

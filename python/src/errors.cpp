@@ -11,6 +11,7 @@
 #include "gradus/distributed/job/error.h"
 #include "gradus/tensor/base/error.h"
 #include "gradus/tensor/base/warning.h"
+#include "gradus/watch/guard/nan_guard.h"
 
 namespace gradus::python {
 namespace {
@@ -18,13 +19,15 @@ namespace {
 struct ErrorClass {
   bool (*matches)(const std::exception& error);
   PyObject* object;
+  void (*describe)(nb::handle made, const std::exception& error);  // adds attributes; may be null
 };
 std::vector<ErrorClass> error_classes;       // derived ones before their bases
 thread_local std::exception_ptr last_error;  // of C++ that became Python's
 
 template <class E>
 PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject* base,
-                    PyObject* builtin = nullptr) {
+                    PyObject* builtin = nullptr,
+                    void (*describe)(nb::handle, const std::exception&) = nullptr) {
   nb::list bases;
   bases.append(nb::handle(base));
   if (builtin) bases.append(nb::handle(builtin));
@@ -35,7 +38,7 @@ PyObject* add_error(nb::module_& m, const char* name, const char* doc, PyObject*
   error_classes.insert(error_classes.begin(), {[](const std::exception& error) {
                                                  return dynamic_cast<const E*>(&error) != nullptr;
                                                },
-                                               made});
+                                               made, describe});
   return made;
 }
 
@@ -88,7 +91,10 @@ void set_error(const std::exception_ptr& error) {
     for (const ErrorClass& c : error_classes)
       if (c.matches(e)) {
         last_error = error;
-        return PyErr_SetString(c.object, e.what());
+        if (!c.describe) return PyErr_SetString(c.object, e.what());
+        const nb::object made = nb::steal(PyObject_CallFunction(c.object, "s", e.what()));
+        if (made.is_valid()) c.describe(made, e), PyErr_SetObject(c.object, made.ptr());
+        return;
       }
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
@@ -124,6 +130,11 @@ void bind_errors(nb::module_& m) {
   add_error<CompileError>(m, "CompileError", "Text given at run time does not compile.", base);
   add_error<distributed::DistributedError>(
       m, "DistributedError", "A rank ended, hung, or made another call than the others.", base);
+  add_error<NanError>(
+      m, "NanError", "A NanGuard found a NaN or an infinity; `report` says where.", base, nullptr,
+      [](nb::handle made, const std::exception& error) {
+        made.attr("report") = nb::cast(static_cast<const NanError&>(error).report());
+      });
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);

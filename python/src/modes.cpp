@@ -1,5 +1,6 @@
 // What holds for a thread or for the process: gradients, threads, the default dtype.
 #include <gradus/gradus.h>
+#include <gradus/tensor/base/batch_invariant.h>
 #include <gradus/tensor/base/precision.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -62,6 +63,14 @@ void bind_modes(nb::module_& m) {
       "set_float32_matmul_precision",
       [](std::string_view precision) { set_float32_matmul_precision(precision); },
       nb::arg("precision"), "Sets how exact products of float32 are on a GPU.");
+  m.def("_set_batch_invariant", [](bool on) {
+    const bool before = detail::batch_invariant();
+    detail::set_batch_invariant(on);
+    return before;
+  });
+  m.def(
+      "is_batch_invariant_mode_enabled", [] { return detail::batch_invariant(); },
+      "Whether a row has the same bits in every batch.");
   m.def("_allow_tf32_convolutions", [](bool on) { detail::allow_tf32_convolutions(on); });
   m.def("_allows_tf32_convolutions", [] { return detail::allows_tf32_convolutions(); });
 }

@@ -134,9 +134,29 @@ OrderedDict<std::string, std::shared_ptr<nn::Module>> modules_once(
   return out;
 }
 
+std::string python_class_name(nb::handle object) {
+  return nb::cast<std::string>(object.type().attr("__name__"));
+}
+// The name of an attribute. Errors: TypeError for what is no text.
+std::string attribute_name(nb::handle name) {
+  std::string_view text;
+  if (!load(name, true, text))
+    fail<TypeError>("Module: the name of an attribute is of type ", python_class_name(name),
+                    ", expected str");
+  return std::string(text);
+}
+// The module that an object is, whose attribute is about to be read, set or deleted.
+// Errors: TypeError for another object, Error before __init__ has made it.
+nn::Module& module_of(nb::handle self, const char* done, const std::string& name) {
+  if (!nb::isinstance<nn::Module>(self))
+    fail<TypeError>("Module: self is of type ", python_class_name(self), ", expected an nn.Module");
+  check<Error>(nb::inst_ready(self), "Module: call super().__init__() before ", name, " is ", done);
+  return *nb::inst_ptr<nn::Module>(self);
+}
+
 nb::object set_attribute(nb::handle self, nb::handle name, nb::handle value) {
-  nn::Module& module = nb::cast<nn::Module&>(self);
-  const std::string text = nb::cast<std::string>(name);
+  const std::string text = attribute_name(name);
+  nn::Module& module = module_of(self, "set", text);
   if (is_parameter(value)) {
     register_parameter(module, text, value);
   } else if (nb::isinstance<nn::Module>(value)) {
@@ -165,7 +185,8 @@ OrderedDict<std::string, Tensor> tensors_of(nb::handle values) {
 }
 
 // module.to(device), .to(dtype), .to(device, dtype), .to(tensor), with keywords.
-nb::object move(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
+                const nb::kwargs& kwargs) {
   Param<std::optional<Device>> device;
   Param<std::optional<ScalarType>> dtype;
   const auto take = [&](nb::handle value) {
@@ -181,17 +202,16 @@ nb::object move(nb::handle self, const nb::args& args, const nb::kwargs& kwargs)
     if (!take(arg)) throw nb::type_error("to: expected a device, a dtype or a tensor");
   for (const auto& [key, value] : kwargs)
     if (!take(value)) throw nb::type_error("to: expected device=, dtype= or non_blocking=");
-  nn::Module& module = nb::cast<nn::Module&>(self);
   {
     const Released other_threads_run;
     if (device.given && dtype.given)
-      module.to(*device.get(), *dtype.get());
+      self.p->to(*device.get(), *dtype.get());
     else if (device.given)
-      module.to(*device.get());
+      self.p->to(*device.get());
     else if (dtype.given)
-      module.to(*dtype.get());
+      self.p->to(*dtype.get());
   }
-  return nb::borrow(self);
+  return nb::borrow(self.h);
 }
 
 }  // namespace
@@ -219,9 +239,7 @@ void bind_modules(nb::module_& m) {
         });
   c.def("__setattr__", &set_attribute, nb::arg("name"), nb::arg("value").none());
   c.def("__getattr__", [](nb::handle self, const std::string& name) -> nb::object {
-    if (!nb::inst_ready(self))
-      fail<Error>("Module: call super().__init__() before ", name, " is read");
-    if (std::optional<nb::object> found = registered(nb::cast<nn::Module&>(self), name))
+    if (std::optional<nb::object> found = registered(module_of(self, "read", name), name))
       return *found;
     // Options of modules of C++; a bias that was left out is None.
     if (nb::hasattr(self.type(), "_options")) {
@@ -231,13 +249,12 @@ void bind_modules(nb::module_& m) {
         return name == "bias" && value.ptr() == Py_False ? nb::none() : value;
       }
     }
-    throw nb::attribute_error(("'" + nb::cast<std::string>(self.type().attr("__name__")) +
-                               "' object has no attribute '" + name + "'")
-                                  .c_str());
+    throw nb::attribute_error(
+        ("'" + python_class_name(self) + "' object has no attribute '" + name + "'").c_str());
   });
   c.def("__delattr__", [](nb::handle self, nb::handle name) {
-    nn::Module& module = nb::cast<nn::Module&>(self);
-    const std::string text = nb::cast<std::string>(name);
+    const std::string text = attribute_name(name);
+    nn::Module& module = module_of(self, "deleted", text);
     bool found = true;
     if (has_parameter(module, text))
       module.unregister_parameter(text);
@@ -252,8 +269,9 @@ void bind_modules(nb::module_& m) {
       PyErr_Clear();
     }
   });
-  c.def("__call__", [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
-    return self.attr("_call")(*args, **kwargs);
+  using Self = nb::pointer_and_handle<nn::Module>;
+  c.def("__call__", [](Self self, const nb::args& args, const nb::kwargs& kwargs) {
+    return self.h.attr("_call")(*args, **kwargs);
   });
 
   c.def(
@@ -338,42 +356,40 @@ void bind_modules(nb::module_& m) {
   c.def_prop_ro("training", &nn::Module::is_training, "Whether the module is being trained.");
   c.def(
       "train",
-      [](nb::handle self, bool mode) {
-        nn::Module& module = nb::cast<nn::Module&>(self);
+      [](Self self, bool mode) {
         // The C++ method of Module itself, which an override of Python calls, too.
-        if (dynamic_cast<PythonModule*>(&module))
-          module.nn::Module::train(mode);
+        if (dynamic_cast<PythonModule*>(self.p))
+          self.p->nn::Module::train(mode);
         else
-          module.train(mode);
-        return nb::borrow(self);
+          self.p->train(mode);
+        return nb::borrow(self.h);
       },
       nb::arg("mode") = true, "Sets whether the module is being trained, and all below.");
   c.def(
-      "eval", [](nb::handle self) { return self.attr("train")(false); },
+      "eval", [](Self self) { return self.h.attr("train")(false); },
       "The module is not being trained from here on.");
   c.def("to", &move, "Moves or converts all parameters and buffers.");
   c.def(
       "cuda",
-      [](nb::handle self, std::optional<int64_t> device) {
-        nb::cast<nn::Module&>(self).to(
-            Device(kCUDA, static_cast<DeviceIndex>(device.value_or(-1))));
-        return nb::borrow(self);
+      [](Self self, std::optional<int64_t> device) {
+        self.p->to(Device(kCUDA, static_cast<DeviceIndex>(device.value_or(-1))));
+        return nb::borrow(self.h);
       },
       nb::arg("device") = nb::none(), "Moves the module to a GPU.");
   c.def(
       "cpu",
-      [](nb::handle self) {
-        nb::cast<nn::Module&>(self).to(Device(kCPU));
-        return nb::borrow(self);
+      [](Self self) {
+        self.p->to(Device(kCPU));
+        return nb::borrow(self.h);
       },
       "Moves the module to the CPU.");
-#define CONVERTED(name, dtype)                 \
-  c.def(                                       \
-      name,                                    \
-      [](nb::handle self) {                    \
-        nb::cast<nn::Module&>(self).to(dtype); \
-        return nb::borrow(self);               \
-      },                                       \
+#define CONVERTED(name, dtype)    \
+  c.def(                          \
+      name,                       \
+      [](Self self) {             \
+        self.p->to(dtype);        \
+        return nb::borrow(self.h); \
+      },                          \
       "Converts floating point parameters and buffers to gradus." name ".");
   CONVERTED("float", kFloat)
   CONVERTED("double", kDouble)
@@ -385,10 +401,9 @@ void bind_modules(nb::module_& m) {
       nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
   c.def(
       "requires_grad_",
-      [](nb::handle self, bool requires_grad) {
-        for (const Tensor& p : nb::cast<nn::Module&>(self).parameters())
-          p.requires_grad_(requires_grad);
-        return nb::borrow(self);
+      [](Self self, bool requires_grad) {
+        for (const Tensor& p : self.p->parameters()) p.requires_grad_(requires_grad);
+        return nb::borrow(self.h);
       },
       nb::arg("requires_grad") = true, "Sets requires_grad of all parameters.");
   // Hooks of modules of C++. Those of Python's modules are called by Module._call.

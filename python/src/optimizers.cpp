@@ -260,10 +260,10 @@ void bind_optimizers(nb::module_& m) {
       nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
   c.def_prop_ro(
       "param_groups",
-      [](nb::handle self) {
+      [](nb::pointer_and_handle<optim::Optimizer> self) {
         nb::list out;
-        const size_t count = nb::cast<optim::Optimizer&>(self).param_groups().size();
-        for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self), i}));
+        const size_t count = self.p->param_groups().size();
+        for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self.h), i}));
         return out;
       },
       "The groups of parameters with their options.");

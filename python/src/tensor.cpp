@@ -81,8 +81,7 @@ nb::object to_list(const Tensor& x) {
 }
 
 // x.to(dtype), x.to(device), x.to(other), x.to(device, dtype): in any of these forms.
-nb::object to(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
-  const Tensor& x = tensor_of(self.ptr());
+Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
   Device device = x.device();
   ScalarType dtype = x.scalar_type();
   bool flags[2] = {false, false};  // non_blocking, copy
@@ -110,10 +109,10 @@ nb::object to(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
     if (!known) throw nb::type_error("to: takes dtype, device, non_blocking, copy, memory_format");
     if (name == "memory_format" && !value.is_none()) format = given;
   }
-  return nb::steal(show(released<Tensor>([&] {
+  return released<Tensor>([&] {
     const bool preserve = format == MemoryFormat::Preserve;
     return x.to(device, dtype, flags[0], flags[1], preserve ? std::nullopt : format);
-  })));
+  });
 }
 
 // A method of C++ as one of Python.

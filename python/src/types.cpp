@@ -128,9 +128,9 @@ void bind_types(nb::module_& m) {
       .def_prop_ro("device", &Generator::device)
       .def(
           "manual_seed",
-          [](nb::handle self, int64_t seed) {
-            nb::inst_ptr<Generator>(self)->set_current_seed(static_cast<uint64_t>(seed));
-            return nb::borrow(self);
+          [](nb::pointer_and_handle<Generator> self, int64_t seed) {
+            self.p->set_current_seed(static_cast<uint64_t>(seed));
+            return nb::borrow(self.h);
           },
           nb::arg("seed"), "Sets the seed, and returns the generator.")
       .def("initial_seed", &Generator::current_seed)

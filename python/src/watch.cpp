@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <iostream>
-#include <sstream>
+#include <memory>
 
 #include "bind.h"
 #include "errors.h"
@@ -47,6 +47,25 @@ void add_state(nb::class_<T>& c) {
       "load_state_dict",
       [](T& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
       nb::arg("state_dict"), "Goes on from a state.");
+}
+
+// f(tensor) or f(number): what Python gave.
+template <class F>
+void with_value(const Given<Operand>& value, const F& f) {
+  if (value.value.tensor)
+    f(*value.value.tensor);
+  else
+    f(value.value.number.toDouble());
+}
+
+template <class T>
+void add_scalar(nb::class_<T>& c) {
+  c.def(
+      "add_scalar",
+      [](T& self, const std::string& tag, const Given<Operand>& value, int64_t step) {
+        with_value(value, [&](const auto& scalar) { self.add_scalar(tag, scalar, step); });
+      },
+      nb::arg("tag"), nb::arg("scalar_value"), nb::arg("global_step") = 0, "A point of a curve.");
 }
 
 void bind_logs(nb::module_& m) {
@@ -98,16 +117,6 @@ void bind_logs(nb::module_& m) {
           },
           nb::arg("port") = 6007, nb::arg("title") = "", "port 0: any that is free.")
       .def(
-          "add_scalar",
-          [](Dashboard& self, const std::string& tag, const Given<Operand>& value, int64_t step) {
-            if (value.value.tensor)
-              self.add_scalar(tag, *value.value.tensor, step);
-            else
-              self.add_scalar(tag, value.value.number.toDouble(), step);
-          },
-          nb::arg("tag"), nb::arg("scalar_value"), nb::arg("global_step") = 0,
-          "A point of a curve.")
-      .def(
           "log",
           [](Dashboard& self, nb::handle row, std::optional<int64_t> step) {
             self.log(row_of("log", row), step);
@@ -119,6 +128,7 @@ void bind_logs(nb::module_& m) {
       .def("_repr_html_", [](const Dashboard& self) {
         return "<iframe src=\"" + self.url() + "\" width=\"100%\" height=\"500\"></iframe>";
       });
+  add_scalar(page);
   add_state(page);
 
   using watch::History;
@@ -166,7 +176,9 @@ void bind_logs(nb::module_& m) {
       .def_prop_ro("signal", &StopSignal::signal, "The first signal; 0: none yet.");
 
   using watch::SummaryWriter;
-  nb::class_<SummaryWriter>(m, "SummaryWriter", "Files of events that TensorBoard shows.")
+  nb::class_<SummaryWriter> writer(m, "SummaryWriter", "Files of events that TensorBoard shows.");
+  add_scalar(writer);
+  writer
       .def(
           "__init__",
           [](SummaryWriter* self, const std::string& log_dir, const std::string& comment,
@@ -175,17 +187,6 @@ void bind_logs(nb::module_& m) {
           },
           nb::arg("log_dir") = "", nb::arg("comment") = "", nb::arg("purge_step") = nb::none(),
           nb::arg("filename_suffix") = "")
-      .def(
-          "add_scalar",
-          [](SummaryWriter& self, const std::string& tag, const Given<Operand>& value,
-             int64_t step) {
-            if (value.value.tensor)
-              self.add_scalar(tag, *value.value.tensor, step);
-            else
-              self.add_scalar(tag, value.value.number.toDouble(), step);
-          },
-          nb::arg("tag"), nb::arg("scalar_value"), nb::arg("global_step") = 0,
-          "A point of a curve.")
       .def("add_scalars", &SummaryWriter::add_scalars, nb::arg("main_tag"),
            nb::arg("tag_scalar_dict"), nb::arg("global_step") = 0, "Several curves in one chart.")
       .def("add_histogram", &SummaryWriter::add_histogram, nb::arg("tag"), nb::arg("values"),
@@ -275,6 +276,75 @@ void bind_pictures(nb::module_& m) {
   });
 }
 
+// A NanGuard that Python can end before its object goes.
+class PythonNanGuard {
+ public:
+  explicit PythonNanGuard(nb::handle callback) {
+    if (callback.is_none())
+      guard_ = std::make_unique<NanGuard>();
+    else
+      guard_ = std::make_unique<NanGuard>([held = hold_callback(callback)](const NanReport& report) {
+        if (callbacks_have_ended()) return;
+        const Acquired python;
+        nb::handle (held.get())(report);
+      });
+  }
+  ~PythonNanGuard() { end(); }
+  PythonNanGuard(const PythonNanGuard&) = delete;
+  PythonNanGuard& operator=(const PythonNanGuard&) = delete;
+
+  // Waits for the GPUs, and so lets the callback run.
+  void end() {
+    const Released other_threads_run;
+    guard_.reset();
+  }
+  NanGuard& guard() {
+    check<Error>(guard_ != nullptr, "NanGuard: it has ended; make another one");
+    return *guard_;
+  }
+
+ private:
+  std::unique_ptr<NanGuard> guard_;
+};
+
+void bind_guard(nb::module_& m) {
+  nb::class_<NanReport>(m, "NanReport", "What a NanGuard found.")
+      .def_ro("message", &NanReport::message, "All of the below, and the inputs, in a line.")
+      .def_ro("module", &NanReport::module,
+              "\"blocks.3.attn.proj (Linear)\"; empty outside of modules.")
+      .def_ro("operation", &NanReport::operation, "\"matmul\"; \"matmul in AddmmBackward0\".")
+      .def_prop_ro(
+          "phase",
+          [](const NanReport& self) {
+            constexpr const char* names[] = {"forward", "backward", "optimizer"};
+            return names[static_cast<size_t>(self.phase)];
+          },
+          "The part of a step: forward, backward or optimizer.")
+      .def_ro("device", &NanReport::device, "Where it was computed.")
+      .def_ro("made", &NanReport::made,
+              "Whether the operation made it. Otherwise a batch or a parameter has it.")
+      .def_ro("nans", &NanReport::nans, "How many results are NaN.")
+      .def_ro("infinities", &NanReport::infinities, "How many results are infinite.")
+      .def_ro("numel", &NanReport::numel, "The number of results.")
+      .def_prop_ro(
+          "first", [](const NanReport& self) { return to_python(IntArrayRef(self.first)); },
+          "The place of the first one, in the results or in the operand.");
+  nb::class_<PythonNanGuard>(m, "_NanGuard")
+      .def(nb::init<nb::handle>(), nb::arg("callback").none())
+      .def("_end", &PythonNanGuard::end)
+      .def(
+          "check",
+          [](PythonNanGuard& self) {
+            NanGuard& guard = self.guard();
+            const Released other_threads_run;
+            guard.check();
+          },
+          "Waits for the GPUs that were looked at. Errors: NanError.")
+      .def(
+          "reset", [](PythonNanGuard& self) { self.guard().reset(); },
+          "Looks for the next one, where the callback has told of one.");
+}
+
 void bind_metrics(nb::module_& m) {
   using namespace metrics;
   nb::class_<Metric>(m, "Metric", "A figure that is gathered over many batches.")
@@ -340,10 +410,7 @@ void bind_metrics(nb::module_& m) {
       .def(
           "update",
           [](MeanMetric& self, const Given<Operand>& value, double weight) {
-            if (value.value.tensor)
-              self.update(*value.value.tensor, weight);
-            else
-              self.update(value.value.number.toDouble(), weight);
+            with_value(value, [&](const auto& each) { self.update(each, weight); });
           },
           nb::arg("value"), nb::arg("weight") = 1.0, "Adds a value, or the elements of a tensor.");
   nb::class_<RunningMean, Metric>(m, "RunningMean", "The mean of the last values.")
@@ -351,10 +418,7 @@ void bind_metrics(nb::module_& m) {
       .def(
           "update",
           [](RunningMean& self, const Given<Operand>& value) {
-            if (value.value.tensor)
-              self.update(*value.value.tensor);
-            else
-              self.update(value.value.number.toDouble());
+            with_value(value, [&](const auto& each) { self.update(each); });
           },
           nb::arg("value"), "Adds a value.");
 }
@@ -440,6 +504,7 @@ void bind_profiler(nb::module_& m) {
 void bind_watch(nb::module_& watch, nb::module_& metrics, nb::module_& profiler) {
   bind_logs(watch);
   bind_pictures(watch);
+  bind_guard(watch);
   bind_metrics(metrics);
   bind_profiler(profiler);
 }
