@@ -7,28 +7,38 @@
 
 namespace bench {
 
+// norm(x) + identity. Gradus' model calls the helper that makes one operation of it.
+template <class Norm>
+Tensor add(Norm& norm, const Tensor& x, const Tensor& identity) {
+  using namespace nn::detail;
+  if constexpr (requires { norm_add(*norm, x, identity); })
+    return norm_add(*norm, x, identity);
+  else
+    return norm->forward(x) + identity;
+}
+
 // Wider by a convolution of 1 x 1, each channel by itself, narrower again.
 struct InvertedResidual : nn::Module {
   InvertedResidual(int64_t in, int64_t out, int64_t stride, int64_t wider)
-      : adds(stride == 1 && in == out) {
+      : adds(stride == 1 && in == out), norm(out) {
     const int64_t width = in * wider;
-    const auto add = [&](const nn::Conv2dOptions& options, bool ends) {
-      layers->push_back(nn::Conv2d(options));
-      layers->push_back(nn::BatchNorm2d(options.out_channels()));
-      if (!ends) layers->push_back(nn::ReLU6(nn::ReLU6Options(true)));
+    const auto add = [&](const nn::Conv2dOptions& options) {
+      inner->push_back(nn::Conv2d(options));
+      inner->push_back(nn::BatchNorm2d(options.out_channels()));
+      inner->push_back(nn::ReLU6(nn::ReLU6Options(true)));
     };
-    if (wider > 1) add(nn::Conv2dOptions(in, width, 1).bias(false), false);
-    add(nn::Conv2dOptions(width, width, 3).stride(stride).padding(1).groups(width).bias(false),
-        false);
-    add(nn::Conv2dOptions(width, out, 1).bias(false), true);
-    register_module("layers", layers);
+    if (wider > 1) add(nn::Conv2dOptions(in, width, 1).bias(false));
+    add(nn::Conv2dOptions(width, width, 3).stride(stride).padding(1).groups(width).bias(false));
+    inner->push_back(nn::Conv2d(nn::Conv2dOptions(width, out, 1).bias(false)));
+    register_module("inner", inner), register_module("norm", norm);
   }
   Tensor forward(const Tensor& x) {
-    const Tensor y = layers->forward(x);
-    return adds ? x + y : y;
+    const Tensor y = inner->forward(x);
+    return adds ? add(norm, y, x) : norm->forward(y);
   }
   bool adds;
-  nn::Sequential layers;
+  nn::Sequential inner;
+  nn::BatchNorm2d norm;
 };
 
 // Images (N, 3, 224, 224) to scores (N, 1000).

@@ -11,12 +11,12 @@ class InvertedResidual(nn.Module):
         if wider > 1:
             layers += [nn.Conv2d(of, width, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU6(True)]
         layers += [nn.Conv2d(width, width, 3, stride, 1, groups=width, bias=False), nn.BatchNorm2d(width), nn.ReLU6(True),
-                   nn.Conv2d(width, to, 1, bias=False), nn.BatchNorm2d(to)]
-        self.layers, self.adds = nn.Sequential(*layers), stride == 1 and of == to
+                   nn.Conv2d(width, to, 1, bias=False)]
+        self.inner, self.norm, self.adds = nn.Sequential(*layers), nn.BatchNorm2d(to), stride == 1 and of == to
 
     def forward(self, x):
-        y = self.layers(x)
-        return x + y if self.adds else y
+        y = self.norm(self.inner(x))
+        return y + x if self.adds else y
 
 
 class MobileNetV2(nn.Module):

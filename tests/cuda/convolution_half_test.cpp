@@ -176,6 +176,18 @@ TEST_F(HalfConvolutionTest, SmallOnesAreDirectInEveryType) {
   }
 }
 
+// Images and weights of three channels are padded by one launch each, beside the product.
+TEST_F(HalfConvolutionTest, FirstLayersArePaddedInOneLaunch) {
+  const Convolution s = images(2, 3, 16, {14, 1, 3, 2, 1, 1});
+  const Tensor x = there(random_image(kBFloat16, sizes_of(first_operand(ConvolutionPass::fprop), s),
+                                      Order::last)),
+               w = there(random_image(
+                   kBFloat16, sizes_of(second_operand(ConvolutionPass::fprop), s), Order::last));
+  const int64_t before = cuda::stats().kernel_launches;
+  raw::convolution("conv", ConvolutionPass::fprop, s, x, w, Tensor());
+  EXPECT_EQ(cuda::stats().kernel_launches - before, 3);
+}
+
 // A group for each channel.
 Convolution depthwise(int64_t batch, int64_t channels, WindowDim dim) {
   Convolution s = images(batch, channels, channels, dim);

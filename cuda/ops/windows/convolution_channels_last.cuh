@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
+#include "gradus/cuda/kernels/windows/pad_channels.cuh"
 
 #include <array>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/ops/windows/convolution_wgmma.h"
+#include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -143,13 +145,28 @@ inline bool begins_a_unit(const Tensor& x) {
 }
 
 // The elements of x with `pitch` channels, of which the last ones are 0: x itself where it lies so.
-inline Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t pitch) {
+template <class T>
+Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t pitch) {
   const Tensor x = with_height(of, s);
   if (pitch == s.channels && begins_a_unit(x) && lies_channels_last(x, s)) return x;
   const Tensor out =
       raw::empty({s.outer, s.height, s.width, pitch}, x.scalar_type(), x.device(), "convolution");
-  if (pitch > s.channels) raw::fill_(raw::narrow(out, 3, s.channels, pitch - s.channels), 0);
-  raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
+  if (pitch == s.channels) {
+    raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
+    return out;
+  }
+  const int units = counted(pitch / vector_width<T>),
+            count = counted(out.numel() / vector_width<T>);
+  const IntArrayRef by = x.strides();
+  const Context context(out);
+  launch_pdl(pad_channels<T>,
+             {dim3(static_cast<unsigned>(ceil_div(count, kPadThreads))), kPadThreads},
+             PaddedImages{counted(s.height),
+                          counted(s.width),
+                          counted(s.channels),
+                          units,
+                          {by[0], by[1], by[2], by[3]}},
+             count, static_cast<const T*>(x.data_ptr()), static_cast<T*>(out.data_ptr()));
   return out;
 }
 
@@ -247,7 +264,7 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                           weight = {shape.filters, channels, down.kernel, across.kernel};
   const auto whole = [](int64_t count) { return ceil_div(count, kUnit) * kUnit; };
   const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s) {
-    return with_channels_last(x, s, whole(s.channels));
+    return with_channels_last<T>(x, s, whole(s.channels));
   };
   const Tensor gathered = kOfWeight ? lying(b, input) : lying(a, kOfInput ? output : input);
   const Tensor other = kOfWeight ? lying(a, output) : lying(b, weight);

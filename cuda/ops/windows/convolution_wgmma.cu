@@ -197,7 +197,8 @@ struct WeightWay {
 template <class T>
 WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps, int line,
                        std::initializer_list<WeightWay> ways) {
-  constexpr int kLeastSteps = 8, kMostParts = 64;
+  // A single tile fills the device in as many parts as blocks fit at once.
+  constexpr int kLeastSteps = 8, kMostParts = 2 * kMultiprocessors;
   // Seconds of a second pass, and of each number that it reads and that was written for it.
   constexpr double kOfPass = 2.9e-6, kOfSum = 8 / 1.7e12;
   const int boxes = taps * ceil_div(of.channels, line);
