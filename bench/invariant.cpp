@@ -48,9 +48,11 @@ int main(int argc, char** argv) {
   const NoGradGuard guard;
   bench::GPT gpt({1000, 128, 4, 4, 256});
   gpt.to(device), gpt.eval();
+  bench::GPT gpt2({50257, 1024, 12, 12, 768});
+  gpt2.to(device), gpt2.eval();
   bench::ResNet18 resnet(10);
   resnet.to(device), resnet.eval();
-  for (const int64_t batch : {1, 16}) {
+  for (const int64_t batch : {1, 3, 16}) {
     const Tensor tokens = randint(1000, {batch, 128}).to(device);
     const Tensor token = randint(1000, {batch, 1}).to(device);
     const Tensor images = randn({batch, 3, 32, 32}).to(device);
@@ -58,6 +60,7 @@ int main(int argc, char** argv) {
     compare(("GPT of 4 layers of 256, 128 tokens" + of).c_str(),
             [&] { return gpt.forward(tokens); });
     compare(("the same, one token" + of).c_str(), [&] { return gpt.forward(token); });
+    compare(("GPT-2, one token" + of).c_str(), [&] { return gpt2.forward(token); });
     compare(("ResNet-18, 32 x 32" + of).c_str(), [&] { return resnet.forward(images); });
   }
 }

@@ -73,13 +73,13 @@ void multiply_chosen(const Product<T>& p) {
   const bool small = p.m * p.n * p.k <= kSmall && (p.m * p.n > 1 || p.k < kManyTerms);
   if constexpr (std::is_floating_point_v<T>) {
     if ((kernel == MatmulKernel::blas || !small) && prefers_blas() && multiply_blas(p)) return;
-    // The order of a packed product's sums depends on k alone.
-    if (detail::batch_invariant() && p.k > 0) return multiply_packed(p, table_of<MicroKernel<T>>());
   }
-  if (small)
-    multiply_small(p);
-  else if (!multiply_vector(p))
-    multiply_packed(p, table_of<MicroKernel<T>>());
+  const MicroKernel<T>& micro = table_of<MicroKernel<T>>();
+  // The order of a packed product's sums depends on k alone.
+  const bool alike = std::is_floating_point_v<T> && detail::batch_invariant() && p.k > 0;
+  if (small && !alike) return multiply_small(p);
+  if (!alike && multiply_vector(p)) return;
+  if (!multiply_few(p, micro)) multiply_packed(p, micro);
 }
 template void multiply_chosen(const Product<float>&);
 template void multiply_chosen(const Product<double>&);

@@ -141,13 +141,19 @@ int64_t even_piece(int64_t size, int64_t most, int64_t unit) {
   return divide_up(size, divide_up(std::max<int64_t>(size, 1), most) * unit) * unit;
 }
 
+// Terms of a sum that are summed in one go.
+template <class T>
+int64_t slice_of(int64_t k) {
+  return even_piece(k, kDepth<T>, 1);
+}
+
 // The part s.p.
 template <class T>
 void multiply_part(Stage<T>& s, const MicroKernel<T>& kernel) {
   const Product<T>& p = s.p;
   const int64_t most_columns = even_piece(p.n, kColumns, kernel.columns);
   const int64_t most_rows = even_piece(p.m, kRows, kernel.rows);
-  const int64_t most_depth = even_piece(p.k, kDepth<T>, 1);
+  const int64_t most_depth = slice_of<T>(p.k);
   T* const a_packed = scratch<T>((most_columns + most_rows) * most_depth);
   T* const b_packed = a_packed + most_rows * most_depth;
   s.a = a_packed;
@@ -231,6 +237,29 @@ class WorkStealing {
 }  // namespace
 
 template <class T>
+bool multiply_few(const Product<T>& p, const MicroKernel<T>& kernel) {
+  if (p.m > kMostFewRows || p.n < kernel.columns || p.a_column != 1 || p.out_column != 1 ||
+      (p.b_row != 1 && p.b_column != 1))
+    return false;
+  if (p.bias) put_bias(p);
+  // The last block has the rest of the columns, too.
+  const int64_t width = std::min(p.n, 2 * kernel.columns), blocks = p.n / width;
+  const int64_t slice = slice_of<T>(p.k);
+  const int64_t grain = divide_up(kProductGrain, std::max<int64_t>(p.m * p.k * width, 1));
+  parallel_for(0, blocks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t left = block * width;
+      const int64_t columns = block + 1 < blocks ? width : p.n - left;
+      for (int64_t i = 0; i < p.k; i += slice)
+        kernel.multiply_few(p.m, columns, std::min(slice, p.k - i), p.a + i, p.a_row,
+                            p.b + left * p.b_column + i * p.b_row, p.b_row, p.b_column,
+                            p.out + left, p.out_row, i > 0 || p.bias);
+    }
+  });
+  return true;
+}
+
+template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   // A tile is wider than high: a narrow result fills it better lying down.
   if (p.n < kernel.columns && p.m > p.n) return multiply_packed(p.transposed(), kernel);
@@ -243,6 +272,9 @@ void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   parallel_for(0, parts.count, 1, [&](int64_t, int64_t) { stealing.work(); });
 }
 
+template bool multiply_few(const Product<float>&, const MicroKernel<float>&);
+template bool multiply_few(const Product<double>&, const MicroKernel<double>&);
+template bool multiply_few(const Product<int64_t>&, const MicroKernel<int64_t>&);
 template void multiply_packed(const Product<float>&, const MicroKernel<float>&);
 template void multiply_packed(const Product<double>&, const MicroKernel<double>&);
 template void multiply_packed(const Product<int64_t>&, const MicroKernel<int64_t>&);

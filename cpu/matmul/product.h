@@ -75,6 +75,11 @@ struct Parts {
 template <class T>
 void multiply_chosen(const Product<T>& p);
 
+// The same bits as a packed product has, without a copy of b. False, and nothing done, where p has
+// more rows than kMostFewRows, or few columns, or lies otherwise than MicroKernel::multiply_few reads.
+template <class T>
+bool multiply_few(const Product<T>& p, const MicroKernel<T>& kernel);
+
 // Straight from the operands, in one thread: for products too small to prepare anything.
 template <class T>
 void multiply_small(const Product<T>& p);

@@ -1,7 +1,11 @@
 // The kernels of the packed matrix product for one instruction set.
 #include "gradus/cpu/simd/micro_kernel.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "gradus/cpu/simd/set.h"
+#include "gradus/cpu/simd/shuffles.h"
 
 namespace gradus::cpu {
 namespace GRADUS_SET {
@@ -83,14 +87,120 @@ GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_
   multiply_rows<false>(rows, k, a, a_row, 1, b, b_row, out, out_row, false);
 }
 
+// Rows and columns of a square block change places, in registers. Each round is a perfect shuffle.
+template <class T>
+GRADUS_TARGET __attribute__((always_inline)) inline void transpose(Numbers<T> (&row)[kNumbers<T>]) {
+  constexpr int n = kNumbers<T>;
+#pragma GCC unroll 4
+  for (int round = 1; round < n; round *= 2) {
+    Numbers<T> next[n];
+#pragma GCC unroll 8
+    for (int i = 0; i < n / 2; ++i) {
+      next[2 * i] = row[i], next[2 * i + 1] = row[i + n / 2];
+      interleave<n>(next[2 * i], next[2 * i + 1], std::make_integer_sequence<int, n>{});
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) row[i] = next[i];
+  }
+}
+
+// `groups` vectors of columns of a few rows; all but the first `skipped` columns are written.
+template <int rows, int groups, class T>
+GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
+    int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t b_column, T* out,
+    int64_t out_row, bool adds, int64_t skipped) {
+  typedef T InMemory __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+  constexpr int lanes = kNumbers<T>;
+  Numbers<T> sum[rows][groups] = {};
+  int64_t i = 0;
+  if (b_column == 1) {
+    for (; i < k; ++i)
+#pragma GCC unroll 4
+      for (int g = 0; g < groups; ++g) {
+        const Numbers<T> row = *reinterpret_cast<const InMemory*>(b + i * b_row + g * lanes);
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r) sum[r][g] += a[r * a_row + i] * row;
+      }
+  } else {
+    // A column is contiguous: a vector of each, since columns may lie so that caches hold few of
+    // their lines at a time.
+    for (; i + lanes <= k; i += lanes)
+#pragma GCC unroll 4
+      for (int g = 0; g < groups; ++g) {
+        Numbers<T> row[lanes];
+#pragma GCC unroll 16
+        for (int l = 0; l < lanes; ++l) {
+          const T* const from = b + (g * lanes + l) * b_column + i;
+          row[l] = *reinterpret_cast<const InMemory*>(from);
+          __builtin_prefetch(from + groups * lanes * b_column, 0, 2);
+        }
+        transpose<T>(row);
+#pragma GCC unroll 16
+        for (int l = 0; l < lanes; ++l)
+#pragma GCC unroll 4
+          for (int r = 0; r < rows; ++r) sum[r][g] += a[r * a_row + i + l] * row[l];
+      }
+    for (; i < k; ++i)
+      for (int g = 0; g < groups; ++g) {
+        Numbers<T> row;
+        for (int l = 0; l < lanes; ++l) row[l] = b[(g * lanes + l) * b_column + i];
+        for (int r = 0; r < rows; ++r) sum[r][g] += a[r * a_row + i] * row;
+      }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int g = 0; g < groups; ++g) {
+      T* const to = out + r * out_row + g * lanes;
+      InMemory& all = *reinterpret_cast<InMemory*>(to);
+      if (skipped == 0)
+        all = adds ? all + sum[r][g] : sum[r][g];
+      else
+        for (int64_t l = skipped; l < lanes; ++l)
+          to[l] = adds ? to[l] + sum[r][g][l] : sum[r][g][l];
+    }
+}
+
+template <int rows, class T>
+GRADUS_TARGET void multiply_so_few(int64_t columns, int64_t k, const T* a, int64_t a_row,
+                                   const T* b, int64_t b_row, int64_t b_column, T* out,
+                                   int64_t out_row, bool adds) {
+  constexpr int64_t lanes = kNumbers<T>;
+  constexpr int groups = rows < 3 ? 4 : 2;  // the sums stay in registers
+  int64_t c = 0;
+  if (b_column == 1)
+    for (; c + groups * lanes <= columns; c += groups * lanes)
+      sum_columns<rows, groups>(k, a, a_row, b + c, b_row, 1, out + c, out_row, adds, 0);
+  // The last vectors reach back over their neighbours.
+  for (; c < columns; c += lanes) {
+    const int64_t from = std::min(c, columns - lanes);
+    sum_columns<rows, 1>(k, a, a_row, b + from * b_column, b_row, b_column, out + from, out_row,
+                         adds, c - from);
+  }
+}
+
+template <class T>
+void multiply_few(int64_t rows, int64_t columns, int64_t k, const T* a, int64_t a_row, const T* b,
+                  int64_t b_row, int64_t b_column, T* out, int64_t out_row, bool adds) {
+  const auto run = [&](auto multiply) {
+    multiply(columns, k, a, a_row, b, b_row, b_column, out, out_row, adds);
+  };
+  rows == 1   ? run(multiply_so_few<1, T>)
+  : rows == 2 ? run(multiply_so_few<2, T>)
+  : rows == 3 ? run(multiply_so_few<3, T>)
+              : run(multiply_so_few<4, T>);
+}
+
 }  // namespace
 }  // namespace GRADUS_SET
 
 template <class T>
 const MicroKernel<T>& MicroKernel<T>::GRADUS_SET() {
   namespace set = cpu::GRADUS_SET;
-  static constexpr MicroKernel kernel = {set::kRows, set::kStep, set::kColumns<T>, set::multiply<T>,
-                                         set::multiply_in_place<T>};
+  static constexpr MicroKernel kernel = {set::kRows,
+                                         set::kStep,
+                                         set::kColumns<T>,
+                                         set::multiply<T>,
+                                         set::multiply_in_place<T>,
+                                         set::multiply_few<T>};
   return kernel;
 }
 template const MicroKernel<float>& MicroKernel<float>::GRADUS_SET();

@@ -74,10 +74,11 @@ Lu lu(const Tensor& a) {
   return {turned(factors), pivots, info};
 }
 
-Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed) {
+Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed,
+                bool has_info) {
   const Tensor out = columns_of(b);
   if (out.numel() > 0)
-    factorize(Factorization::lu_solve, {.transposed = transposed},
+    factorize(Factorization::lu_solve, {.transposed = transposed, .has_info = has_info},
               {flat(columns_read(lu), 2), flat(raw::contiguous(pivots), 1), flat(out, 2)});
   return turned(out);
 }

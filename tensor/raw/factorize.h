@@ -23,8 +23,10 @@ struct Lu {
   Tensor lu, pivots, info;
 };
 Lu lu(const Tensor& a);
-// x of a x = b, or of a^T x = b. REQUIRES: lu and pivots are those of a; all have one batch.
-Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed);
+// x of a x = b, or of a^T x = b. has_info: the caller hands out the info of lu(a), which tells of
+// singular matrices. REQUIRES: lu and pivots are those of a; all have one batch.
+Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed,
+                bool has_info = false);
 // The same where a is the triangle. unit: its diagonal counts as 1. REQUIRES: one batch.
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transposed, bool unit);
 

@@ -45,7 +45,39 @@ enum class Factorization : uint8_t {
 
 struct FactorizationForm {
   bool upper = false, transposed = false, unit = false, vectors = true;
+  // Of lu_solve: the caller hands out the info of `lu`, which tells of singular matrices.
+  bool has_info = false;
 };
+
+// What becomes of the tensors of a line above: bits by their places in it.
+struct FactorizationRoles {
+  unsigned read = 0, overwritten = 0, results = 0;  // of floating point; results have a meaning
+  bool triangle = false;                            // one of the first tensor is read
+  int info = -1;                                    // a place
+};
+constexpr FactorizationRoles roles_of(Factorization op, const FactorizationForm& form) {
+  switch (op) {
+    case Factorization::cholesky:
+      return {0b1, 0b1, 0b1, true, 1};
+    case Factorization::lu:
+      return {0b1, 0b1, 0b1, false, 2};
+    case Factorization::lu_solve:
+      return {0b101, 0b100, 0b100};
+    case Factorization::triangular_solve:
+      return {0b11, 0b10, 0b10, true};
+    case Factorization::qr:
+      return {0b1, 0b11, 0b11};
+    case Factorization::householder:
+      return {0b11, 0b1, 0b1};
+    case Factorization::eigh:
+      return {0b1, 0b11, form.vectors ? 0b11u : 0b10u, true, 2};
+    case Factorization::eig:
+      return {0b1, 0b111, form.vectors ? 0b110u : 0b10u, false, 3};
+    case Factorization::svd:
+      return {0b1, 0b1111, form.vectors ? 0b1110u : 0b100u, false, 4};
+  }
+  return {};
+}
 
 constexpr const char* name_of(Factorization op) {
   constexpr const char* kNames[] = {"linalg.cholesky", "linalg.lu",

@@ -183,6 +183,56 @@ TEST(CpuMicroKernels, EveryLayoutGivesTheSameBits) {
   for (int round = 0; round < 10; ++round) check_layouts<float>(), check_layouts<double>();
 }
 
+// A few rows are multiplied straight from b, with the bits of a product that packs it.
+template <class T>
+void check_few_rows(const cpu::MicroKernel<T>& kernel, int64_t m, int64_t k, int64_t n) {
+  const Tensor a = raw::clone(random_tensor({m, k}, dtype_of<T>)),
+               b = raw::clone(random_tensor({k, n}, dtype_of<T>));
+  const Tensor turned = raw::transpose(raw::clone(raw::transpose(b, 0, 1)), 0, 1);
+  const Tensor bias = raw::clone(random_tensor({n}, dtype_of<T>));
+  const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
+  for (const Tensor& y : {b, turned})
+    for (const bool with_bias : {false, true}) {
+      const Tensor packed = test::empty({m, n}, dtype_of<T>),
+                   few = test::empty({m, n}, dtype_of<T>);
+      cpu::Product<T> p{m,
+                        n,
+                        k,
+                        data(a),
+                        data(y),
+                        with_bias ? data(bias) : nullptr,
+                        data(packed),
+                        k,
+                        1,
+                        y.stride(0),
+                        y.stride(1),
+                        0,
+                        1,
+                        n,
+                        1};
+      cpu::multiply_packed(p, kernel);
+      p.out = data(few);
+      ASSERT_EQ(cpu::multiply_few(p, kernel), m <= cpu::kMostFewRows && n >= kernel.columns);
+      if (m <= cpu::kMostFewRows && n >= kernel.columns) {
+        ASSERT_EQ(std::memcmp(data(few), data(packed), few.nbytes()), 0)
+            << m << " x " << k << " x " << n << ", strides " << y.strides();
+      }
+    }
+}
+TEST(CpuMicroKernels, FewRowsHaveTheBitsOfMany) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    SCOPED_TRACE(static_cast<int>(set));
+    const auto& floats = cpu::table_of<cpu::MicroKernel<float>>(set);
+    const auto& doubles = cpu::table_of<cpu::MicroKernel<double>>(set);
+    for (int64_t m = 1; m <= cpu::kMostFewRows + 1; ++m)
+      for (const int64_t k : {1, 7, 16, 37, 600, 1030})
+        for (const int64_t more : {-1, 0, 1, 5, 40, 300}) {
+          check_few_rows(floats, m, k, floats.columns + more);
+          check_few_rows(doubles, m, k, doubles.columns + more);
+        }
+  }
+}
+
 // Threads take work from each other. Neither the number of threads nor the order changes a bit.
 template <class T>
 void check_threads(int64_t m, int64_t k, int64_t n) {

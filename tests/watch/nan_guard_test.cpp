@@ -8,15 +8,13 @@
 #include "gradus/watch/profiler/profile.h"
 #include "tests/forked.h"
 #include "tests/support.h"
+#include "tests/watch/guarded.h"
 
 // Frames whose names begin with gradus:: are the library's, and not the program's.
 namespace guarded {
 
 using namespace gradus;
 using Phase = NanReport::Phase;
-
-const double inf = std::numeric_limits<double>::infinity(),
-             nan = std::numeric_limits<double>::quiet_NaN();
 
 struct RootImpl : nn::Cloneable<RootImpl> {
   void reset() override {}
@@ -48,55 +46,12 @@ struct NetImpl : nn::Cloneable<NetImpl> {
 };
 GRADUS_MODULE(Net);
 
-// What f is told of by the guard that it is given, at the latest where the guard is asked.
-template <class F>
-NanReport report_of(const F& f) {
-  NanGuard guard;
-  try {
-    f();
-    guard.check();
-  } catch (const NanError& error) {
-    EXPECT_STREQ(error.what(), error.report().message.c_str());
-    return error.report();
-  }
-  ADD_FAILURE() << "nothing was found";
-  return {};
-}
-
-template <class F>
-void expect_silence(const char* what, const F& f) {
-  SCOPED_TRACE(what);
-  NanGuard guard;
-  try {
-    f();
-    guard.check();
-  } catch (const NanError& error) {
-    ADD_FAILURE() << error.what();
-  }
-}
-
-void expect_part(const std::string& message, const std::string& part) {
-  EXPECT_NE(message.find(part), std::string::npos) << message << "\nexpected in it: " << part;
-}
-
-Tensor row(std::vector<double> values, Device device, ScalarType dtype = kFloat) {
-  return tensor(values, kDouble).to(device, dtype);
-}
-
 bool has_lines() { return std::system("addr2line --version > /dev/null 2>&1") == 0; }
 std::string here(int line) {
   return has_lines() ? ", nan_guard_test.cpp:" + std::to_string(line) : std::string();
 }
 
-class NanGuardOn : public testing::TestWithParam<DeviceType> {
- protected:
-  void SetUp() override {
-    if (GetParam() == kCUDA && !cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
-  }
-  Device device() const { return GetParam() == kCUDA ? Device(kCUDA, 0) : Device(kCPU); }
-  // What messages say of the device.
-  std::string on() const { return GetParam() == kCUDA ? ", cuda:0" : ""; }
-};
+class NanGuardOn : public OnEachDevice {};
 
 TEST_P(NanGuardOn, NamesModuleOperationLineAndPlace) {
   Net net;
@@ -330,8 +285,7 @@ TEST_P(NanGuardOn, CallsBackOnceAndRestsUntilReset) {
   EXPECT_EQ(reports.size(), 3U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, NanGuardOn, testing::Values(kCPU, kCUDA),
-                         [](const auto& on) { return on.param == kCPU ? "CPU" : "CUDA"; });
+INSTANTIATE_TEST_SUITE_P(Devices, NanGuardOn, testing::Values(kCPU, kCUDA), name_of_guarded);
 
 TEST(NanGuard, IsOffWithoutOne) {
   { const NanGuard guard; }

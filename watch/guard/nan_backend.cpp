@@ -11,6 +11,7 @@
 #include "gradus/cuda/runtime/graph.h"
 #include "gradus/tensor/fused/computation.h"
 #include "gradus/tensor/nonfinite.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/contract.h"
 #include "gradus/watch/guard/nan_watcher.h"
 #include "gradus/watch/profiler/operation_name.h"
@@ -19,8 +20,7 @@ namespace gradus::guarding {
 
 namespace {
 
-// Whether a function only moves elements, or draws them. Factorizations are passed over because
-// their list of tensors does not say which are results.
+// Whether a function only moves elements, or draws them.
 constexpr bool is_passed_over(Function f) {
   switch (f) {
     case Function::fill:
@@ -45,7 +45,6 @@ constexpr bool is_passed_over(Function f) {
     case Function::masked_scatter:
     case Function::distinct:
     case Function::packed:
-    case Function::factorize:
       return true;
     default:
       return false;
@@ -124,6 +123,7 @@ class Look {
     ++place_;
   }
   void see(ArrayRef<Tensor> list) {
+    if (function_ == Function::factorize) return see_factorized(list);
     if (kernel_ && place_ < first_result_) {
       for (const fused::Expr& expr : kernel_->computation.exprs)
         if (expr.input >= 0) add(list[static_cast<size_t>(expr.input)]);
@@ -135,6 +135,24 @@ class Look {
   void see(const UnaryOp& op) {
     chosen_ = profiler::chosen_name(op);
     stays_finite_ = stays_finite(op);
+  }
+  void see(const Factorization& op) {
+    chosen_ = profiler::chosen_name(op);
+    factorization_ = op;
+  }
+  void see(const FactorizationForm& form) { form_ = form; }
+  void see_factorized(ArrayRef<Tensor> list) {
+    const FactorizationRoles roles = roles_of(factorization_, form_);
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!may_be_nonfinite(list[i])) continue;
+      const unsigned bit = 1u << i;
+      if (roles.read & bit)
+        (roles.overwritten & bit ? overwritten_ : operands_)
+            .push_back(i == 0 && roles.triangle ? triangle_of(list[i]) : list[i]);
+      if (roles.results & bit) results_.push_back(list[i]);
+    }
+    if (roles.info >= 0) info_ = list[static_cast<size_t>(roles.info)];
+    if (form_.has_info) factors_ = list[0];
   }
   // The inputs of a chain hold what its later kernels make, too.
   void see(const fused::Kernel& kernel) { kernel_ = &kernel; }
@@ -168,7 +186,8 @@ class Look {
     };
     const auto kept =
         std::stable_partition(operands_.begin(), operands_.end(), std::not_fn(is_result));
-    Tensors changed(kept, operands_.end());
+    Tensors changed = overwritten_;
+    changed.insert(changed.end(), kept, operands_.end());
     operands_.erase(kept, operands_.end());
     if (function_ == Function::scatter) changed = results_;
     number_ = ++last_number;
@@ -179,7 +198,37 @@ class Look {
       given_ |= cpu_kinds(changed);
   }
 
+  // LAPACK counts columns first, so that the lower triangle is the upper one in memory.
+  Tensor triangle_of(const Tensor& x) const { return raw::triangle(name_, !form_.upper, 0, x); }
+
+  // What the caller of a factorization sees: of cholesky one triangle, and nothing of a matrix that
+  // info says to have no results, which the caller handles.
+  void hide_unseen() {
+    if (factorization_ == Factorization::cholesky) results_[0] = triangle_of(results_[0]);
+    Tensor good;  // for each matrix
+    if (info_.defined()) {
+      good = raw::zip(BinaryOp::eq, info_, Scalar(0));
+    } else if (factors_.defined()) {  // a 0 in the diagonal of U is what info tells of
+      const Dims sizes{factors_.size(0), factors_.size(1)},
+          strides{factors_.stride(0), factors_.stride(1) + factors_.stride(2)};
+      const Tensor diagonal = raw::as_strided(factors_, sizes, strides, factors_.storage_offset());
+      good =
+          raw::zip(BinaryOp::ne,
+                   raw::reduce(ReduceOp::amin, raw::map(UnaryOp::abs, diagonal), IntArrayRef({1})),
+                   Scalar(0));
+    }
+    for (Tensor& x : results_) {
+      if (good.defined()) {
+        Dims sizes{x.size(0)};
+        for (int64_t d = 1; d < x.dim(); ++d) sizes.push_back(1);
+        x = raw::where(*raw::try_view(good, sizes), x, Scalar(0));
+      }
+      if (x.dim() == 3) x = raw::transpose(x, 1, 2);
+    }
+  }
+
   void look_behind() {
+    if (function_ == Function::factorize) hide_unseen();
     const CheckedOperation operation{number_, results_, operands_, given_};
     NanWatcher& watcher = NanWatcher::get();
     const auto note = [&] {
@@ -204,7 +253,10 @@ class Look {
   int place_ = 0, first_result_ = 0, parameters_ = 0;
   unsigned given_ = 0;
   uint64_t number_ = 0;
-  Tensors operands_, results_;
+  Factorization factorization_{};
+  FactorizationForm form_;
+  Tensors operands_, overwritten_, results_;
+  Tensor info_, factors_;  // of a factorization
 };
 
 }  // namespace

@@ -201,8 +201,8 @@ void NanWatcher::end() noexcept {
 
 OperationNote NanWatcher::note(std::string operation, const CheckedOperation& of, int parameters) {
   OperationNote out;
-  // Products have a batch in front, of one where the program has none.
-  const bool product = operation == "matmul";
+  // Products and matrices have a batch in front, of one where the program has none.
+  const bool product = operation == "matmul" || operation.starts_with("linalg.");
   const auto shapes_of = [product](ArrayRef<Tensor> tensors) {
     std::vector<std::vector<int64_t>> shapes;
     for (const Tensor& x : tensors) {

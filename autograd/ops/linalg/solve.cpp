@@ -16,7 +16,7 @@ void check_equation(const char* op, const Tensor& a, const Tensor& b, bool left)
 // X of a X = b. REQUIRES: one batch, dtype and device; shapes that fit.
 TensorPair solve_matrices(const Tensor& a, const Tensor& b) {
   const raw::Lu factors = raw::lu(a);
-  const Tensor x = raw::lu_solve(factors.lu, factors.pivots, b, false);
+  const Tensor x = raw::lu_solve(factors.lu, factors.pivots, b, false, /*has_info=*/true);
   if (recording(a, b))
     record("LinalgSolveExBackward0", x, {a, b}, {a, x, factors.lu, factors.pivots},
            [](Node& n, const Tensor& grad) {
@@ -51,7 +51,7 @@ TensorPair solve_any(const Called& op, const Tensor& A, const Tensor& B, bool le
 
 TensorPair inverse_ex(const Called& op, const Tensor& a) {
   const raw::Lu factors = raw::lu(matrices::checked_square(op, a));
-  const Tensor x = raw::lu_solve(factors.lu, factors.pivots, matrices::identity_like(a), false);
+  const Tensor x = raw::lu_solve(factors.lu, factors.pivots, matrices::identity_like(a), false, /*has_info=*/true);
   if (recording(a))
     record("LinalgInvExBackward0", x, {a}, {x}, [](Node& n, const Tensor& grad) {
       const Tensor turned = n.saved(0).mT();
