@@ -11,6 +11,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python/stubs"))
+from signatures import parameters_of  # noqa: E402
+
 PAGE = ROOT / "docs/python-api.md"
 MODULES = ["gradus", "gradus.nn", "gradus.nn.functional", "gradus.nn.init", "gradus.nn.utils", "gradus.nn.parallel",
            "gradus.optim", "gradus.optim.lr_scheduler", "gradus.utils.data", "gradus.autograd", "gradus.func", "gradus.amp",
@@ -40,17 +43,8 @@ def first_sentence(value):
 
 def short(signature):
     """A signature without types: "(self, dim: int = 0) -> Tensor" is "(dim=0)"."""
-    inside, depth, parts = signature[signature.index("(") + 1:], 0, [""]
-    for letter in inside:
-        if letter == ")" and depth == 0:
-            break
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
     out = []
-    for part in map(str.strip, parts):
+    for part in map(str.strip, parameters_of(signature)[0]):
         name, _, rest = part.partition(":")
         default = (rest or name).partition(" = ")[2] if " = " in part else part.partition("=")[2] if not rest else ""
         name = name.partition("=")[0].strip()

@@ -57,6 +57,9 @@ class set_grad_enabled(_Switch):
 
     _set = staticmethod(_gradus._set_grad_enabled)
 
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+
 
 class set_batch_invariant_mode(_Switch):
     """Sets whether each row of a forward pass in eval has the same bits in every batch and at every place of it.

@@ -55,7 +55,7 @@ class NanGuard(_watch._NanGuard):
     >>> with gradus.watch.NanGuard():
     ...     gradus.zeros(3).log()
     Traceback (most recent call last):
-    gradus.NanError: NanGuard: log, forward: 3 of 3 outputs are infinite, first at [0]; ...
+    gradus.NanError: NanGuard: log, forward, ...: 3 of 3 outputs are infinite, first at [0]; ...
     """
 
     def __init__(self, callback: Callable[[NanReport], Any] | None = None) -> None:  # noqa: F405

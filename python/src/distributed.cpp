@@ -322,7 +322,7 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
   nb::class_<PythonDataParallel, nn::Module>(m, "_DataParallel", nb::type_slots(module_slots))
       .def(
           "__init__",
-          [](PythonDataParallel* self, const std::shared_ptr<nn::Module>& module,
+          [](PythonDataParallel* self, nb::pointer_and_handle<nn::Module> module,
              nb::handle device_ids, const Given<std::optional<Device>>& output_device,
              int64_t dim) {
             std::optional<std::vector<Device>> devices;
@@ -334,7 +334,8 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
                   "DataParallel: device_ids is a list of devices, or of indices of GPUs");
               devices->push_back(device);
             }
-            new (self) PythonDataParallel(module, devices, output_device.get(), dim);
+            const OwnedModule owned(module.h);
+            new (self) PythonDataParallel(owned.handle, devices, output_device.get(), dim);
           },
           nb::arg("module"), nb::arg("device_ids").none(), nb::arg("output_device").none(),
           nb::arg("dim"))
@@ -351,11 +352,12 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
                                                   nb::type_slots(module_slots))
       .def(
           "__init__",
-          [](PythonDistributedModule* self, const std::shared_ptr<nn::Module>& module,
+          [](PythonDistributedModule* self, nb::pointer_and_handle<nn::Module> module,
              bool broadcast_buffers, const Group& group, double bucket_cap_mb,
              bool find_unused_parameters) {
+            const OwnedModule owned(module.h);
             const Released other_threads_run;
-            new (self) PythonDistributedModule(module,
+            new (self) PythonDistributedModule(owned.handle,
                                                distributed::DistributedDataParallelOptions()
                                                    .broadcast_buffers(broadcast_buffers)
                                                    .process_group(group)

@@ -13,6 +13,7 @@
 #include "bind.h"
 #include "errors.h"
 #include "objects.h"
+#include "place.h"
 #include "rows/rows.h"
 
 namespace gradus::python {
@@ -22,16 +23,8 @@ using cuda::Source;
 
 // Text of Python. Its lines count from 1, in "text of FILE:LINE", where the package was called.
 Source source_of(const std::string& text) {
-  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame.is_valid() && !frame.is_none()) {
-    const std::string module = nb::cast<std::string>(
-        nb::str(frame.attr("f_globals").attr("get")("__name__", nb::str(""))));
-    if (module != "gradus" && !module.starts_with("gradus."))
-      return {text, nb::cast<std::string>(frame.attr("f_code").attr("co_filename")).c_str(),
-              nb::cast<int>(frame.attr("f_lineno"))};
-    frame = frame.attr("f_back");
-  }
-  return Source(text, "Python", 1);
+  const ProgramPlace place = program_place().value_or(ProgramPlace{"Python", 1});
+  return {text, place.file.c_str(), place.line};
 }
 
 // The text of a module: given, or that of a file.

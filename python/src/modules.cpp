@@ -271,6 +271,7 @@ void bind_modules(nb::module_& m) {
   });
   using Self = nb::pointer_and_handle<nn::Module>;
   c.def("__call__", [](Self self, const nb::args& args, const nb::kwargs& kwargs) {
+    const Observed<nn::Module> observed(*self.p);
     return self.h.attr("_call")(*args, **kwargs);
   });
 

@@ -59,10 +59,22 @@ nb::object parameter_object(nn::Module& module, const std::string& name, Tensor&
 // garbage collector may count it.
 struct OwnsModule {
   PyObject* object;
+  int64_t handles = 1;  // of the module above it
   void operator()(nn::Module*) const { let_go(object); }
 };
+// The object that a handle owns, where the module above has all handles; null otherwise.
+PyObject* object_owned(const std::shared_ptr<nn::Module>& child) {
+  const auto* owns = std::get_deleter<OwnsModule>(child);
+  return owns && child.use_count() == owns->handles ? owns->object : nullptr;
+}
 
 }  // namespace
+
+OwnedModule::OwnedModule(nb::handle module)
+    : handle(nb::inst_ptr<nn::Module>(module), OwnsModule{module.inc_ref().ptr()}) {}
+OwnedModule::~OwnedModule() {
+  std::get_deleter<OwnsModule>(handle)->handles = handle.use_count() - 1;
+}
 
 bool has_parameter(nn::Module& module, const std::string& name) {
   return Registered::parameters(module).contains(name);
@@ -97,16 +109,15 @@ Tensor exchange(nn::Module& module, const std::string& name, const Tensor& tenso
 }
 
 void register_child(nn::Module& module, const std::string& name, nb::handle child) {
-  const std::shared_ptr<nn::Module> owned(nb::inst_ptr<nn::Module>(child),
-                                          OwnsModule{child.inc_ref().ptr()});
+  const OwnedModule owned(child);
   const bool known = module.named_children().contains(name);
   if (known && is_of_cpp(module))
     fail<NotImplementedError>(module.name(), ": its part ", name,
                               " cannot be replaced; expected a module whose class is Python's");
   if (known)
-    module.replace_module(name, owned);
+    module.replace_module(name, owned.handle);
   else
-    module.register_module(name, owned);
+    module.register_module(name, owned.handle);
 }
 
 bool holds(const nn::Module& module, const nn::Module& other) {
@@ -169,10 +180,7 @@ int traverse_module(PyObject* self, visitproc visit, void* arg) {
       const Tensor* member = member_of(module, item.key());
       if (member && member->is_same(*item.value())) visited.tensor(*member);
     }
-  for (const auto& child : module.named_children())
-    if (const auto* owns = std::get_deleter<OwnsModule>(child.value());
-        owns && child.value().use_count() == 1)
-      visited.object(owns->object);
+  for (const auto& child : module.named_children()) visited.object(object_owned(child.value()));
   return visited.result();
 }
 

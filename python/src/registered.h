@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,16 @@ void register_buffer(nn::Module& module, const std::string& name, nb::handle val
 // Puts a tensor in the place of a parameter or buffer, and returns that. Errors: ValueError where
 // there is none of this name.
 Tensor exchange(nn::Module& module, const std::string& name, const Tensor& tensor);
+// A module that owns its Python object, for one module above it. The garbage collector sees the
+// object there as long as that module has the handles that it took while this one lived.
+// REQUIRES: an object of Module.
+struct OwnedModule {
+  explicit OwnedModule(nb::handle module);
+  ~OwnedModule();
+  OwnedModule(const OwnedModule&) = delete;
+  OwnedModule& operator=(const OwnedModule&) = delete;
+  const std::shared_ptr<nn::Module> handle;
+};
 // Errors: NotImplementedError for a part of a module of C++, which keeps its own.
 void register_child(nn::Module& module, const std::string& name, nb::handle child);
 // Whether `other` is the module or one below it.

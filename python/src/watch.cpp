@@ -6,11 +6,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <iostream>
+#include <cstring>
 #include <memory>
 
 #include "bind.h"
 #include "errors.h"
+#include "place.h"
 #include "rows/rows.h"
 #include "states.h"
 
@@ -276,18 +277,38 @@ void bind_pictures(nb::module_& m) {
   });
 }
 
+// Names the line of Python that called the operation, in the place of one of the interpreter's own.
+// That is known while the call lasts: not in a backward pass, and not for work of a GPU.
+void name_line(NanReport& report) {
+  constexpr const char* phases[] = {"forward", "backward", "optimizer"};
+  size_t at = std::string_view("NanGuard: ").size();
+  if (!report.module.empty()) at += report.module.size() + 2;
+  at += report.operation.size() + 2 + std::strlen(phases[static_cast<size_t>(report.phase)]);
+  if (!report.line.empty()) report.message.erase(at, report.line.size() + 2);
+  report.line.clear();
+  if (report.phase == NanReport::Phase::Backward || report.device.is_cuda()) return;
+  if (const std::optional<ProgramPlace> place = program_place()) {
+    report.line = place->file.substr(place->file.rfind('/') + 1) + ":" + std::to_string(place->line);
+    report.message.insert(at, ", " + report.line);
+  }
+}
+
 // A NanGuard that Python can end before its object goes.
 class PythonNanGuard {
  public:
   explicit PythonNanGuard(nb::handle callback) {
-    if (callback.is_none())
-      guard_ = std::make_unique<NanGuard>();
-    else
-      guard_ = std::make_unique<NanGuard>([held = hold_callback(callback)](const NanReport& report) {
-        if (callbacks_have_ended()) return;
-        const Acquired python;
-        nb::handle (held.get())(report);
-      });
+    const Held held = callback.is_none() ? nullptr : hold_callback(callback);
+    guard_ = std::make_unique<NanGuard>([this, held](NanReport report) {
+      if (callbacks_have_ended()) return;
+      const Acquired python;
+      name_line(report);
+      if (held) {
+        nb::handle(held.get())(report);
+      } else {
+        guard_->reset();
+        throw NanError(std::move(report));
+      }
+    });
   }
   ~PythonNanGuard() { end(); }
   PythonNanGuard(const PythonNanGuard&) = delete;
@@ -312,6 +333,8 @@ void bind_guard(nb::module_& m) {
       .def_ro("message", &NanReport::message, "All of the below, and the inputs, in a line.")
       .def_ro("module", &NanReport::module,
               "\"blocks.3.attn.proj (Linear)\"; empty outside of modules.")
+      .def_ro("line", &NanReport::line,
+              "The line of the program, \"train.py:41\"; empty where it is not known.")
       .def_ro("operation", &NanReport::operation, "\"matmul\"; \"matmul in AddmmBackward0\".")
       .def_prop_ro(
           "phase",

@@ -18,6 +18,8 @@ import sys
 
 from nanobind.stubgen import StubGen
 
+from signatures import parameters_of
+
 HERE = pathlib.Path(__file__).resolve().parent
 HEADER = """import builtins
 import collections.abc
@@ -153,18 +155,10 @@ def in_order(line):
         ast.parse(line.strip() + " ..." * line.endswith(":"))
         return line
     except SyntaxError:
-        depth, parts, start = 0, [""], line.index("(") + 1
-        for end, letter in enumerate(line[start:], start):
-            if letter == ")" and depth == 0:
-                break
-            depth += (letter in "([{") - (letter in ")]}")
-            if letter == "," and depth == 0:
-                parts.append("")
-            else:
-                parts[-1] += letter
+        parts, end = parameters_of(line)
         first = next(i for i, part in enumerate(parts) if " = " in part)
         parts[first:] = [part if " = " in part or "*" in part else part + " = ..." for part in parts[first:]]
-        return line[:start] + ",".join(parts) + line[end:]
+        return line[:line.index("(") + 1] + ",".join(parts) + line[end:]
 
 
 def extension_stub(path, classes):

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import subprocess
 import sys
 import weakref
@@ -226,11 +227,18 @@ def deep_copy(token):
     return m
 
 
+def data_parallel(token):
+    m = Net()
+    m.token = token
+    m.parallel = nn.DataParallel(m, ["cpu"])
+    return m
+
+
 CASES = [itself, below_itself, in_a_list, shared_child, forward_hook, forward_hook_of_cpp,
          hook_of_a_tensor, hook_of_a_result, hook_deep_in_a_graph, hook_of_a_view,
          hook_of_a_parameter, hook_of_a_parameter_of_cpp, hook_of_a_parameter_below,
          function_in_a_graph, function_behind_an_operation, optimizer, optimizer_and_hook,
-         scheduler, scheduler_of_a_function, loader, deep_copy]
+         scheduler, scheduler_of_a_function, loader, deep_copy, data_parallel]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -359,11 +367,25 @@ for _ in range(3):
     t.join()
 work()
 """,
+    # Simulated devices tell what nothing gives back.
+    **{f"DataParallel on {count} devices": f"""
+class Net(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x):
+        return self.inner(x)
+if gradus.cuda.device_count() >= {count}:
+    net = Net(Net(nn.Linear(2, 2))).to("cuda:0")
+    parallel = nn.DataParallel(net, list(range({count})))
+    parallel(gradus.ones(4, 2, device="cuda:0")).sum().backward()
+""" for count in (1, 2)},
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_ends_without_a_message(name):
     program = "import gradus\nfrom gradus import nn\n" + PROGRAMS[name]
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "GRADUS_SIM_DEVICES": "2"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

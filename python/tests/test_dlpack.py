@@ -1,7 +1,7 @@
-"""DLPack with NumPy and PyTorch: every common dtype and layout, both ways, and what is refused.
+"""DLPack with NumPy, PyTorch and CuPy: every common dtype and layout, both ways, and what is refused.
 
 PyTorch's cases run where it can be imported: PYTHONPATH=build/python:/usr/lib/python3/dist-packages
-finds Debian's."""
+finds Debian's. Those on a GPU need one, and CuPy or a PyTorch that sees it."""
 
 import ctypes
 import gc
@@ -16,6 +16,11 @@ try:
     import torch
 except ImportError:
     torch = None
+HAS_GPU = gradus.cuda.is_available() and not gradus.sim.is_available()
+try:
+    import cupy
+except ImportError:
+    cupy = None
 
 LAYOUTS = {
     "contiguous": lambda x: x,
@@ -35,6 +40,7 @@ if torch and not torch.__version__.startswith("1."):
 class Numpy:
     """NumPy as a partner: how its arrays are made, read and written."""
 
+    lacks, device = "", "cpu"
     dtypes = NUMPY
     array = staticmethod(lambda dtype: np.arange(12).reshape(3, 4).astype(dtype))
     # A number of an array is no array; 0-dim is a view.
@@ -50,6 +56,7 @@ class Numpy:
 class Torch:
     """PyTorch as a partner."""
 
+    lacks, device = "" if torch else "PyTorch cannot be imported", "cpu"
     dtypes = TORCH
     array = staticmethod(lambda dtype: torch.arange(12).reshape(3, 4).to(getattr(torch, dtype)))
     layout = staticmethod(lambda name, x: x[:1].expand(3, 4) if name == "broadcast" else
@@ -60,14 +67,34 @@ class Torch:
     strides = staticmethod(lambda x: list(x.stride()))
 
 
+class TorchOnGpu(Torch):
+    """PyTorch as a partner, on a GPU."""
+
+    lacks, device = "" if HAS_GPU and torch and torch.cuda.is_available() else "no GPU that PyTorch sees", "cuda"
+    array = staticmethod(lambda dtype: Torch.array(dtype).cuda())
+
+
+class Cupy:
+    """CuPy as a partner."""
+
+    lacks, device = "" if HAS_GPU and cupy else "no GPU, or CuPy cannot be imported", "cuda"
+    dtypes = ["bool", *(name for name in NUMPY if name != "bool")]
+    array = staticmethod(lambda dtype: cupy.arange(12).reshape(3, 4).astype(dtype))
+    layout = staticmethod(lambda name, x: cupy.lib.stride_tricks.as_strided(x, (3, 4), (0, x.strides[1]))
+                          if name == "broadcast" else LAYOUTS[name](x))
+    take = staticmethod(lambda x: cupy.from_dlpack(x))
+    pointer = staticmethod(lambda x: x.data.ptr)
+    values = staticmethod(lambda x: x.tolist())
+    strides = staticmethod(lambda x: [s // x.itemsize for s in x.strides])
+
+
 def own_layout(name, x):
     return x[:1].expand(3, 4) if name == "broadcast" else LAYOUTS[name](x)
 
 
 CASES = [pytest.param(kind, dtype, layout, id=f"{kind.__name__}-{dtype}-{layout}",
-                      marks=() if kind is Numpy or torch else pytest.mark.skip(
-                          reason="PyTorch cannot be imported"))
-         for kind in (Numpy, Torch) for dtype in kind.dtypes for layout in LAYOUTS]
+                      marks=pytest.mark.skip(reason=kind.lacks) if kind.lacks else ())
+         for kind in (Numpy, Torch, TorchOnGpu, Cupy) for dtype in kind.dtypes for layout in LAYOUTS]
 
 
 @pytest.mark.parametrize("kind, dtype, layout", CASES)
@@ -91,7 +118,7 @@ def test_a_tensor_of_another_library(kind, dtype, layout):
 
 @pytest.mark.parametrize("kind, dtype, layout", CASES)
 def test_a_tensor_for_another_library(kind, dtype, layout):
-    base = gradus.arange(12).reshape(3, 4).to(getattr(gradus, dtype))
+    base = gradus.arange(12, device=kind.device).reshape(3, 4).to(getattr(gradus, dtype))
     ours = own_layout(layout, base)
     theirs = kind.take(ours)
     assert kind.values(theirs) == ours.tolist()
@@ -101,7 +128,7 @@ def test_a_tensor_for_another_library(kind, dtype, layout):
     base[0, 1] = 1
     base[1, 2] = 0
     assert kind.values(theirs) == ours.tolist()
-    again = gradus.from_dlpack(theirs) if kind is Torch or theirs.flags.writeable else None
+    again = gradus.from_dlpack(theirs) if kind is not Numpy or theirs.flags.writeable else None
     assert again is None or again.data_ptr() == ours.data_ptr()
 
 

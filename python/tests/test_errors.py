@@ -19,8 +19,14 @@ CASES = [
      lambda: setattr(gradus.nn.MultiheadAttention(4, 2), "out_proj", gradus.nn.Linear(4, 4)),
      "^MultiheadAttention: its part out_proj cannot be replaced"),
     (gradus.CompileError, RuntimeError, lambda: gradus.cuda.RawKernel("void (", "f").compile(), "error"),
+    (gradus.NanError, RuntimeError, lambda: found(gradus.zeros(3).log), "^NanGuard: log, forward, test_errors.py"),
     (gradus.DistributedError, RuntimeError, lambda: gradus.distributed.spawn_threads(2, one_rank_ends, timeout=0.2), "rank"),
 ]
+
+
+def found(function):
+    with gradus.watch.NanGuard():
+        function()
 
 
 def one_rank_ends(rank):

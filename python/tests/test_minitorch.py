@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What a checkout has: the functions that its tests compare, of numbers and of its own types.
@@ -145,11 +147,17 @@ def test_layers():
 '''
 
 
-def test_adapter(tmp_path):
-    for folder, name, text in (("minitorch", "testing.py", TESTING), ("tests", "test_all.py", TESTS)):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_text(text)
-    paths = [str(ROOT / "python/minitorch"), *filter(None, sys.path)]
+# A numba that has its part cuda only once that is imported, as newer ones do.
+NUMBA = {"__init__.py": "", "cuda.py": "def is_available():\n    return False\n"}
+
+
+@pytest.mark.parametrize("numba", [{}, NUMBA], ids=["as installed", "a part that is imported"])
+def test_adapter(tmp_path, numba):
+    for folder, files in (("minitorch", {"testing.py": TESTING}), ("tests", {"test_all.py": TESTS}), ("numba", numba)):
+        for name, text in files.items():
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / name).write_text(text)
+    paths = [str(tmp_path), str(ROOT / "python/minitorch"), *filter(None, sys.path)]
     out = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "gradus_minitorch", "-p", "no:cacheprovider",
                           "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path / "tests")],
                          env={**os.environ, "MINITORCH": str(tmp_path), "PYTHONPATH": os.pathsep.join(paths)},

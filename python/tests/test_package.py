@@ -1,5 +1,6 @@
 """The package as a whole: what an import brings, and what a program of C++ finds in it."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,7 +17,7 @@ def test_import_needs_no_numpy_and_makes_nothing_that_is_not_used():
         [sys.executable, "-c",
          "import sys, gradus; print(*sorted(sys.modules.keys() & {'numpy', 'gradus.numpy', 'gradus.cupy', 'inspect'}));"
          "gradus.numpy.ones(2); gradus.cupy; print('gradus.cupy' in sys.modules, 'numpy' in sys.modules)"],
-        env={"PYTHONPATH": str(FOLDER.parent)}, capture_output=True, text=True)
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), *filter(None, sys.path)])}, capture_output=True, text=True)
     assert done.stdout == "\nTrue False\n", done.stderr
 
 
