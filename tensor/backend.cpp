@@ -167,8 +167,9 @@ void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
 void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                               const Tensor& sums, const Tensor& out) {
-  normalize_sums(rows, grad, x, mean, rstd, sums);
-  normalize_grad(rows, grad, x, mean, rstd, weight, sums, out);
+  const Tensor g = raw::to(grad, x.dtype());
+  normalize_sums(rows, g, x, mean, rstd, sums);
+  normalize_grad(rows, g, x, mean, rstd, weight, sums, out);
 }
 
 void Backend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -68,9 +68,7 @@ void convert_last(const Tensor& x, ScalarType dtype) {
   backend(x).copy_list(weights, converted);
   for (size_t i = 0; i < weights.size(); ++i) {
     const Tensor& w = weights[i];
-    if (recording(w))
-      record("ToCopyBackward0", converted[i], {w}, {},
-             [](Node&, const Tensor& grad) { return Tensors{grad}; });
+    if (recording(w)) record_conversion(converted[i], w);
     cache[&w.impl()] = {w, converted[i], w._version(), GradMode::is_enabled()};
   }
 }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
@@ -70,6 +71,10 @@ Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
 bool enters_alone(const Node& sender, size_t index) {
   return running.node == &sender && running.task->enters_alone(sender, index);
+}
+
+bool may_be_wide(const Node& sender, size_t index) {
+  return running.node == &sender && running.task->may_be_wide(sender, index);
 }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
@@ -207,7 +212,31 @@ bool GraphTask::enters_alone(const Node& sender, size_t index) const {
          (!before || before->before.empty());
 }
 
+bool GraphTask::may_be_wide(const Node& sender, size_t index) {
+  constexpr size_t kBits = 64;
+  const Node& next = *sender.next_edge(index).function;
+  if (index >= kBits || GradMode::is_enabled() || !dynamic_cast<const TakesAnyDtype*>(&next) ||
+      next.num_outputs() != 1 || !next.next_edge(0).is_valid() || !enters_alone(sender, index))
+    return false;
+  const Edge& back = next.next_edge(0);
+  if (back.function->meta(back.input_nr).dtype != kFloat) return false;
+  wide_ |= uint64_t{1} << index;
+  return true;
+}
+
+// Whether the next node takes the gradient in that dtype. No digit is lost that a conversion would
+// keep, and none is kept that it would round off but where the sender has asked.
+bool GraphTask::takes_as_is(const Node& sender, size_t index, ScalarType dtype) const {
+  const Edge& edge = sender.next_edge(index);
+  const ScalarType wanted = edge.function->meta(edge.input_nr).dtype;
+  if (dtype == wanted || !isFloatingType(dtype) || GradMode::is_enabled()) return false;
+  const bool asked = index < 64 && (wide_ >> index & 1) != 0;
+  return (asked || promoteTypes(dtype, wanted) == wanted) &&
+         dynamic_cast<const TakesAnyDtype*>(edge.function.get()) && enters_alone(sender, index);
+}
+
 Tensors GraphTask::call(Node* node, Tensors grads) {
+  wide_ = 0;
   const Scope scope({this, node, running.depth, running.outermost});
   const Observed<Node> observed(*node);
   try {
@@ -243,7 +272,9 @@ void GraphTask::deliver(Node* node, Tensors out) {
     Node* next = edges[i].function.get();
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
-      Tensor grad = fit(std::move(out[i]), next->meta(edges[i].input_nr), node, i);
+      Node::Meta meta = next->meta(edges[i].input_nr);
+      if (takes_as_is(*node, i, out[i].scalar_type())) meta.dtype = out[i].scalar_type();
+      Tensor grad = fit(std::move(out[i]), meta, node, i);
       Tensor& sum = state.grads[edges[i].input_nr];
       sum = sum.defined() ? sum.add(grad) : std::move(grad);
     }

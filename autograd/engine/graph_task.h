@@ -33,8 +33,9 @@ class GraphTask {
   void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
-  // Does what the function below says.
+  // Do what the functions below say.
   bool enters_alone(const Node& sender, size_t index) const;
+  bool may_be_wide(const Node& sender, size_t index);
 
  private:
   struct State {
@@ -57,7 +58,9 @@ class GraphTask {
   bool applies(Node* node, const Tensors& grads) const;
   Tensors call(Node* node, Tensors grads);
   void deliver(Node* node, Tensors out);
+  bool takes_as_is(const Node& sender, size_t index, ScalarType dtype) const;
 
+  uint64_t wide_ = 0;  // a bit for each gradient of the running node that may_be_wide()
   bool keep_graph_;
   std::vector<Capture>* captures_;
   bool accumulate_;
@@ -84,5 +87,8 @@ bool needed_by_task(const Node* node);
 // Whether the gradient number `index` that the running node computes is all that enters the node it
 // goes to: nothing is added to it, and no hook or capture sees it first.
 bool enters_alone(const Node& sender, size_t index);
+// Whether the gradient number `index` of the running node, which is of a half type, may be Float: a
+// parameter was converted to that type, and the gradient is converted back. The caller makes it so.
+bool may_be_wide(const Node& sender, size_t index);
 
 }  // namespace gradus::autograd

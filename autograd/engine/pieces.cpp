@@ -45,9 +45,12 @@ std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, co
                                             const Tensor& b, bool wants_sums) {
   const int64_t m = a.size(0), n = b.size(1);
   const bool of_halves = a.dtype() == kHalf || a.dtype() == kBFloat16;
-  if (of_halves && wants_sums && a.is_cuda() && a.numel() > 0 && n > 0) {
-    const Tensor out = raw::empty({m, n}, a.dtype(), a.device()),
-                 sums = raw::empty({m}, a.dtype(), a.device());
+  if (of_halves && a.is_cuda() && a.numel() > 0 && n > 0) {
+    // Gradients of Float parameters under autocast need no conversion then.
+    const bool wide = may_be_wide(sender, index) && (!wants_sums || may_be_wide(sender, index + 1));
+    const ScalarType dtype = wide ? kFloat : a.scalar_type();
+    const Tensor out = raw::empty({m, n}, dtype, a.device()),
+                 sums = wants_sums ? raw::empty({m}, dtype, a.device()) : Tensor();
     return raw::matmul_into(a, b, out, sums), std::pair(out, sums);
   }
   if (a.dtype() != kFloat && a.dtype() != kDouble)

@@ -1,6 +1,7 @@
 // The rows of elementwise.def with two operands, as functors of the elementwise kernels.
 #pragma once
 
+#include "gradus/tensor/base/half.h"
 #include "gradus/tensor/math/elementwise.h"
 
 namespace gradus::cuda {
@@ -20,6 +21,16 @@ struct ZipAs {
   __device__ Entered operator()(T x, T y) const {
     return static_cast<Entered>(
         scalar::Binary<op>::f(static_cast<Entered>(x), static_cast<Entered>(y)));
+  }
+};
+
+// f of a float and an element of a half type.
+template <class F>
+struct WithHalf {
+  F f;
+  bool brain;  // of bfloat16
+  __device__ float operator()(float x, uint16_t y) const {
+    return f(x, brain ? detail::float_of(uint32_t{y} << 16) : detail::half_value(y));
   }
 };
 

@@ -34,7 +34,7 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
 // Errors: NotImplementedError where set_matmul_kernel() has named another kernel.
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
-// Backend::matmul_sums for a, b, out and sums of a half type.
+// Backend::matmul_sums for a and b of a half type; out and sums are of it, or both Float.
 void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums);
 
 // Multiplies Floats as TF32 where set_float32_matmul_precision() allows it, no kernel was named,

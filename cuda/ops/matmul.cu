@@ -415,7 +415,7 @@ bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const
 
 void CudaBackend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
                               const Tensor& sums) {
-  if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
+  if (a.dtype() == kHalf || a.dtype() == kBFloat16) {
     const Context context(out);
     return matmul_half_sums(a, b, out, sums);
   }

@@ -1,4 +1,5 @@
 // Normalisations by rows, and the sums that their gradients need.
+#include "gradus/cuda/kernels/rows/normalize_columns.cuh"
 #include "gradus/cuda/kernels/rows/normalize_grads.cuh"
 
 #include <bit>
@@ -37,6 +38,12 @@ bool has_vectors(const NormalizedRows& rows, std::initializer_list<const Tensor*
   for (const Tensor* x : tensors)
     out &= !x->defined() || is_aligned<V>(static_cast<const T*>(x->data_ptr()));
   return out;
+}
+
+// Whether vectors of T and of G's elements, as many, begin together.
+template <class T, class G>
+bool has_vectors_of(const Tensor& x) {
+  return is_aligned<vector_width<T>>(data<G>(x));
 }
 
 // f(a constant, the width of vectors).
@@ -289,31 +296,65 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
          raw::unsqueeze(sums, 1));
 }
 
+namespace {
+template <class T, int V, int kVectors, int kBlock, class G>
+void launch_grads(const Context& context, const NormalizedRows& rows, int lanes, const Tensor& grad,
+                  const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                  const Tensor& sums, const Tensor& out) {
+  // All blocks run at once, each team with a few rows at least.
+  constexpr int64_t kLeastRows = 4;
+  constexpr bool kTeams = kBlock <= kGradsThreads;
+  const int threads = kTeams ? kBlock : lanes, teams = threads / lanes;
+  const int64_t blocks = kTeams ? kGradsBlocks : kMostGradsThreads / threads;
+  const int64_t lines =
+      std::min(context.multiprocessors * blocks, ceil_div(rows.rows, kLeastRows * teams));
+  const Tensor table = raw::empty({2, lines, rows.length}, x.dtype(), x.device());
+  T* const products = table.data_ptr<T>();
+  launch_pdl(
+      normalize_grads_kernel<T, V, kVectors, kBlock, G>,
+      {dim3(static_cast<unsigned>(lines)), static_cast<unsigned>(threads), 0, context.stream}, rows,
+      lanes, data<G>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight), products,
+      products + lines * rows.length, out.data_ptr<T>());
+  const int n = static_cast<int>(rows.length);
+  launch_pdl(column_totals<T, TwoRows<T>>,
+             {dim3(static_cast<unsigned>(ceil_div(n, kTotalColumns))),
+              dim3(kTotalColumns, kTotalLines), 0, context.stream},
+             n, static_cast<int>(lines), static_cast<const T*>(products),
+             TwoRows<T>{sums.data_ptr<T>(), n});
+}
+}  // namespace
+
 void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                   const Tensor& sums, const Tensor& out) {
   if (rows.columns) return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
   const Context context(x);
   const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
-  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
+  const auto run = [&]<class T, class G>(TypeTag<T>, TypeTag<G>) {
+    const bool vectors = has_vectors<T>(rows, {&x, &weight, &out}) && has_vectors_of<T, G>(grad);
+    with_width<T>(vectors, [&](auto width) {
       const int64_t wanted = ceil_div<int64_t>(rows.length, width * kGradsVectors);
       if (!by_element || wanted > kMostGradsThreads)
         return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
-      // Blocks for half of the threads that fit, each with a few rows at least.
-      constexpr int64_t kOfMultiprocessor = 1024, kLeastRows = 4;
-      const unsigned threads = std::max(std::bit_ceil(static_cast<unsigned>(wanted)), 32u);
-      const int64_t lines = std::min(context.multiprocessors * kOfMultiprocessor / threads,
-                                     ceil_div(rows.rows, kLeastRows));
-      const Tensor table = raw::empty({2, lines, rows.length}, x.dtype(), x.device());
-      T* const products = table.data_ptr<T>();
-      launch_pdl(normalize_grads_kernel<T, width>,
-                 {dim3(static_cast<unsigned>(lines)), threads, 0, context.stream}, rows,
-                 data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight), products,
-                 products + lines * rows.length, out.data_ptr<T>());
-      reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+      const auto launch = [&](auto count, auto block, int lanes) {
+        launch_grads<T, width, count, block, G>(context, rows, lanes, grad, x, mean, rstd, weight,
+                                                sums, out);
+      };
+      using Few = std::integral_constant<int, kGradsVectors>;
+      using Many = std::integral_constant<int, kWarpGradsVectors>;
+      using Block = std::integral_constant<int, kGradsThreads>;
+      const int lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)));
+      if (rows.length <= 32 * width * kWarpGradsVectors)
+        launch(Many(), Block(), 32);
+      else if (lanes <= kGradsThreads)
+        launch(Few(), Block(), lanes);
+      else
+        launch(Few(), std::integral_constant<int, kMostGradsThreads>(), lanes);
     });
-  });
+  };
+  if (grad.dtype() == kHalf) return run(TypeTag<float>{}, TypeTag<Half>{});
+  if (grad.dtype() == kBFloat16) return run(TypeTag<float>{}, TypeTag<BFloat16>{});
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T> type) { run(type, type); });
 }
 
 }  // namespace gradus::cuda

@@ -37,6 +37,18 @@ void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
     zip_tensors<Out, T>(Zip<op>{}, *x.tensor, *y.tensor, out);
 }
 
+// The sum of a residual connection under autocast, Float and a half type. Returns false, and
+// launches nothing, for others and for operands that do not lie one after the other.
+bool add_half(const Tensor& x, const Tensor& y, const Tensor& out) {
+  if (x.dtype() != kFloat) return y.dtype() == kFloat && add_half(y, x, out);
+  const bool is_half = y.dtype() == kHalf || y.dtype() == kBFloat16;
+  return is_half && out.dtype() == kFloat && out.numel() > 0 &&
+         launch_contiguous(Context(out), WithHalf<Zip<BinaryOp::add>>{{}, y.dtype() == kBFloat16},
+                           walk_over(out, x, y), out.data_ptr<float>(),
+                           static_cast<const float*>(x.data_ptr<float>()),
+                           static_cast<const uint16_t*>(y.data_ptr()));
+}
+
 // Rows that give in bytes what they give in int64 have a kernel of bytes for operands that lie one
 // after the other. A thread takes 16 at a time. The quotient of int64 has such a kernel, too.
 // Returns false elsewhere.
@@ -45,6 +57,7 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
   using Row = scalar::Binary<op>;
   const bool numbers = x.is_number() || y.is_number();
   const Tensor &a = *(x.is_number() ? y : x).tensor, &b = *(y.is_number() ? x : y).tensor;
+  if (op == BinaryOp::add && !numbers && add_half(a, b, out)) return true;
   if (a.dtype() != b.dtype() || out.numel() == 0) return false;
   if constexpr (op == BinaryOp::div) {
     if (numbers || a.dtype() != kLong || out.dtype() != kFloat) return false;

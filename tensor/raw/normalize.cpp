@@ -56,8 +56,11 @@ NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, c
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight) {
   const Tensor out = empty_like(x), sums = empty({2, rows.groups * rows.weights()},
                                                  computed_type(x.dtype()), x.device());
-  backend(x).normalize_grads(rows, raw::contiguous(grad), raw::contiguous(x), raw::contiguous(mean),
-                             raw::contiguous(rstd), row_major(weight), sums, out);
+  const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
+  const Tensor g = is_half && x.dtype() == kFloat ? grad : to(grad, x.dtype());
+  backend(x).normalize_grads(rows, taken(contracts::normalize_grads::grad, g), raw::contiguous(x),
+                             raw::contiguous(mean), raw::contiguous(rstd), row_major(weight), sums,
+                             out);
   return {out, sums};
 }
 

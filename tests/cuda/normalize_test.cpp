@@ -133,6 +133,35 @@ TEST_F(CudaNormalize, RowsOfEveryLength) {
   compare_everywhere({pick(600, 900), pick(4, 40), 1, 1, false});
 }
 
+// Under autocast a product makes the gradient of a half type, which is read as it is on a GPU.
+TEST_F(CudaNormalize, GradientsOfHalfTypes) {
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const int64_t length :
+         {1, 7, 12, 96, 97, 384, 388, 512, 768, 1030, 2048, 2052, 4096, 9001})
+      for (const Device device : {Device(kCPU), Device(kCUDA)}) {
+        const NormalizedRows rows = {length < 100 ? pick(200, 400) : pick(1, 12), length, 1, 1,
+                                     false};
+        const double eps = 1e-3, unit = rounding(kFloat) * 64;
+        const Tensor x = randn({rows.rows * length}), grad = randn({rows.rows * length}).to(dtype),
+                     weight = pick(0, 3) > 0 ? randn({length}) : Tensor();
+        const Results expected = plain(rows, eps, grad, x, weight, Tensor());
+        const auto there = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
+        Tensor mean, rstd;
+        raw::normalize(rows, eps, there(x), there(weight), Tensor(), mean, rstd);
+        const auto run = [&] {
+          return raw::normalize_grads(rows, there(grad), there(x), mean, rstd, there(weight));
+        };
+        const raw::NormalizeGrads got = run(), again = run();
+        const std::string text = std::to_string(rows.rows) + " rows of " + std::to_string(length) +
+                                 ", " + std::string(short_name(dtype)) + ", " + device.str();
+        EXPECT_EQ(got.x.dtype(), kFloat);
+        expect_close(got.x, expected.grad, unit * 64, text + ", gradient");
+        expect_close(got.sums, expected.sums,
+                     unit * (8 + std::sqrt(static_cast<double>(rows.rows))), text + ", sums");
+        EXPECT_TRUE(got.x.equal(again.x) && got.sums.equal(again.sums)) << text;
+      }
+}
+
 // Without a graph of derivatives half types are read as they are, computed in float32 and rounded
 // once.
 TEST_F(CudaNormalize, RowsOfHalfTypes) {

@@ -1,6 +1,6 @@
 // to, clone, contiguous and item. Their derivative is the identity: the engine converts a gradient
 // to the dtype and device of the tensor that it belongs to.
-#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -38,7 +38,8 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
   Tensor out = convert_first ? raw::to(raw::to(*this, dtype), target, non_blocking)
                              : raw::to(raw::to(*this, target, non_blocking), dtype);
   if (format != MemoryFormat::Preserve) out = raw::contiguous(out, format);
-  return identity("ToCopyBackward0", *this, std::move(out));
+  if (recording(*this) && is_differentiable(out.dtype())) record_conversion(out, *this);
+  return out;
 }
 
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,

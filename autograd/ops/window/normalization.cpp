@@ -1,6 +1,7 @@
 // batch_norm, layer_norm and group_norm. All compute in float32 or float64, and round once.
 #include <cmath>
 
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
@@ -48,28 +49,31 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
   const Dims weight_shape = weight.defined() ? weight.impl().sizes : Dims(),
              bias_shape = bias.defined() ? bias.impl().sizes : Dims();
   const bool has_weight = weight.defined();
-  record(node, y, {x, weight, bias}, {x, mean, rstd, weight},
-         [=](Node& n, const Tensor& grad) -> Tensors {
-           const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();
-           Tensors out(3);
-           if (GradMode::is_enabled()) {
-             out = differentiable_gradients(rows, eps, grad, saved, w);
-           } else {
-             const Tensor &m = n.saved(1), &s = n.saved(2);
-             if (!n.wants(1) && !n.wants(2)) {
-               out[0] = raw::normalize_grad(rows, grad, saved, m, s, w, Tensor());
-             } else {
-               const auto [x_grad, sums] =
-                   n.wants(0) ? raw::normalize_grads(rows, grad, saved, m, s, w)
-                              : raw::NormalizeGrads{Tensor(),
-                                                    raw::normalize_sums(rows, grad, saved, m, s)};
-               out[0] = x_grad, out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
-             }
-           }
-           out[1] = n.wants(1) ? out[1].reshape(weight_shape) : Tensor();
-           out[2] = n.wants(2) ? out[2].reshape(bias_shape) : Tensor();
-           return out;
-         });
+  // Under autocast the gradient comes as a product makes it.
+  record_any_dtype(node, y, {x, weight, bias}, {x, mean, rstd, weight},
+                   [=](Node& n, const Tensor& grad) -> Tensors {
+                     const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();
+                     Tensors out(3);
+                     if (GradMode::is_enabled()) {
+                       out = differentiable_gradients(rows, eps, grad, saved, w);
+                     } else {
+                       const Tensor &m = n.saved(1), &s = n.saved(2);
+                       const auto wide = [&] { return raw::to(grad, saved.dtype()); };
+                       if (!n.wants(1) && !n.wants(2)) {
+                         out[0] = raw::normalize_grad(rows, wide(), saved, m, s, w, Tensor());
+                       } else {
+                         const auto [x_grad, sums] =
+                             n.wants(0)
+                                 ? raw::normalize_grads(rows, grad, saved, m, s, w)
+                                 : raw::NormalizeGrads{
+                                       Tensor(), raw::normalize_sums(rows, wide(), saved, m, s)};
+                         out[0] = x_grad, out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
+                       }
+                     }
+                     out[1] = n.wants(1) ? out[1].reshape(weight_shape) : Tensor();
+                     out[2] = n.wants(2) ? out[2].reshape(bias_shape) : Tensor();
+                     return out;
+                   });
   return y;
 }
 

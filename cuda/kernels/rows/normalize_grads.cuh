@@ -6,8 +6,11 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kGradsVectors = 2;  // of a row that a thread has
-inline constexpr int kMostGradsThreads = 1024;
+inline constexpr int kGradsVectors = 2;         // of a row that a thread has
+inline constexpr int kWarpGradsVectors = 3;     // where a warp has the whole row
+inline constexpr int kGradsThreads = 256;       // of a block with several rows
+inline constexpr int kGradsBlocks = 3;          // of a multiprocessor, of several rows each
+inline constexpr int kMostGradsThreads = 1024;  // of one with a long row
 
 // Two sums, folded together.
 template <class T>
@@ -25,35 +28,47 @@ struct AddBoth {
   }
 };
 
-// A block goes over every gridDim.x-th row. A thread has the same columns in all of them, whose
-// sums it keeps, and writes them to line blockIdx.x of the tables. REQUIRES: rows have statistics
-// of their own, and one group of weights of single elements; a row has at most kGradsVectors
-// vectors of V for each thread.
-template <class T, int V>
-__global__ void __launch_bounds__(kMostGradsThreads)
-    normalize_grads_kernel(NormalizedRows rows, const T* grad, const T* x, const T* means,
-                           const T* rstds, const T* weight, T* weight_sums, T* bias_sums, T* out) {
+// Teams of `lanes` threads, a power of two from 32 on, go over every gridDim.x-th bundle of rows,
+// of which each team has one. A thread has the same columns in all of them, whose sums it keeps. A
+// block adds up those of its teams, and writes them to line blockIdx.x of the tables. The gradient
+// may be of a half type G. kBlock: the most threads of a block.
+// REQUIRES: rows have statistics of their own, and one group of weights of single elements; a row
+// has at most kVectors vectors of V for each of its threads; the block has whole teams, and one
+// alone where it has more threads than kGradsThreads.
+template <class T, int V, int kVectors, int kBlock, class G>
+__global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlocks)
+    normalize_grads_kernel(NormalizedRows rows, int lanes, const G* grad, const T* x,
+                           const T* means, const T* rstds, const T* weight, T* weight_sums,
+                           T* bias_sums, T* out) {
   wait_for_earlier_kernels();
-  const int n = static_cast<int>(rows.length), threads = static_cast<int>(blockDim.x);
+  const int n = static_cast<int>(rows.length), thread = static_cast<int>(threadIdx.x),
+            lane = thread & (lanes - 1), team = thread / lanes,
+            teams = static_cast<int>(blockDim.x) / lanes;
   const auto for_vectors = [&](const auto& f) {
 #pragma unroll
-    for (int k = 0; k < kGradsVectors; ++k)
-      if (const int i = (static_cast<int>(threadIdx.x) + k * threads) * V; i < n) f(k, i);
+    for (int k = 0; k < kVectors; ++k)
+      if (const int i = (lane + k * lanes) * V; i < n) f(k, i);
   };
-  Vector<T, V> scale[kGradsVectors] = {}, sums[kGradsVectors] = {}, products[kGradsVectors] = {};
+  Vector<T, V> scale[kVectors] = {}, sums[kVectors] = {}, products[kVectors] = {};
   for_vectors([&](int k, int i) {
     if (weight != nullptr) scale[k] = load_vector<V>(weight + i);
 #pragma unroll
     for (int v = 0; v < V; ++v)
       if (weight == nullptr) scale[k].at[v] = 1;
   });
-  for (int64_t row = blockIdx.x; row < rows.rows; row += gridDim.x) {
-    const int64_t begin = row * n;
-    Vector<T, V> g[kGradsVectors] = {}, normal[kGradsVectors] = {};
-    for_vectors([&](int k, int i) {
-      g[k] = load_vector<V>(grad + begin + i), normal[k] = load_vector<V>(x + begin + i);
-    });
-    const T mean = means[row], rstd = rstds[row];
+  __shared__ TwoSums<T> of_warps[2][kBlock / 32];  // used in turn: one barrier a row is enough
+  int turn = 0;
+  // All teams of a block take as many steps, for they wait for each other.
+  for (int64_t first = int64_t{blockIdx.x} * teams; first < rows.rows;
+       first += int64_t{gridDim.x} * teams, turn ^= 1) {
+    const bool valid = first + team < rows.rows;
+    const int64_t row = first + team, begin = row * n;
+    Vector<T, V> g[kVectors] = {}, normal[kVectors] = {};
+    if (valid)
+      for_vectors([&](int k, int i) {
+        g[k] = load_as<T, V>(grad + begin + i), normal[k] = load_vector<V>(x + begin + i);
+      });
+    const T mean = valid ? means[row] : T(0), rstd = valid ? rstds[row] : T(0);
     TwoSums<T> of_row = {0, 0};
     for_vectors([&](int k, int) {
 #pragma unroll
@@ -65,21 +80,55 @@ __global__ void __launch_bounds__(kMostGradsThreads)
         of_row = AddBoth::combine(of_row, {each, each * x_hat});
       }
     });
-    of_row = fold_lanes<AddBoth>(of_row, threads);
+    of_row = fold_lanes<AddBoth>(of_row, 32);
+    if (lanes > 32) {
+      const int warps = lanes / 32;
+      if (thread % 32 == 0) of_warps[turn][thread / 32] = of_row;
+      __syncthreads();
+      of_row = of_warps[turn][team * warps + (thread & (warps - 1))];
+      of_row = fold_lanes<AddBoth>(of_row, warps);
+    }
     const T of_grad = of_row.of_grad / static_cast<T>(n),
             of_products = of_row.of_products / static_cast<T>(n);
-    for_vectors([&](int k, int i) {
+    if (valid)
+      for_vectors([&](int k, int i) {
 #pragma unroll
-      for (int v = 0; v < V; ++v)
-        g[k].at[v] = rstd * (g[k].at[v] - of_grad - normal[k].at[v] * of_products);
-      store_vector(out + begin + i, g[k]);
-    });
-    if (threads > 32) __syncthreads();  // the memory of the fold is used again
+        for (int v = 0; v < V; ++v)
+          g[k].at[v] = rstd * (g[k].at[v] - of_grad - normal[k].at[v] * of_products);
+        store_vector(out + begin + i, g[k]);
+      });
+  }
+  if (teams > 1) {
+    constexpr int kShared = kBlock <= kGradsThreads ? kBlock : 1;
+    __shared__ Vector<T, V> of_teams[kVectors][kShared];
+    const auto add_teams = [&](Vector<T, V>(&mine)[kVectors]) {
+#pragma unroll
+      for (int k = 0; k < kVectors; ++k) of_teams[k][thread] = mine[k];
+      __syncthreads();
+      for (int other = 1; team == 0 && other < teams; ++other)
+#pragma unroll
+        for (int k = 0; k < kVectors; ++k)
+#pragma unroll
+          for (int v = 0; v < V; ++v) mine[k].at[v] += of_teams[k][other * lanes + lane].at[v];
+      __syncthreads();
+    };
+    add_teams(products), add_teams(sums);
+    if (team > 0) return;
   }
   for_vectors([&](int k, int i) {
     store_vector(weight_sums + int64_t{blockIdx.x} * n + i, products[k]);
     store_vector(bias_sums + int64_t{blockIdx.x} * n + i, sums[k]);
   });
 }
+
+// The sums (2, n) of the tables' lines, for column_totals.
+template <class T>
+struct TwoRows {
+  T* sums;
+  int n;
+  __device__ void take(int column, double products, double sum) const {
+    sums[column] = static_cast<T>(products), sums[n + column] = static_cast<T>(sum);
+  }
+};
 
 }  // namespace gradus::cuda

@@ -6,6 +6,7 @@
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/ops/matmul/column_sums.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/matmul/rows.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
@@ -141,13 +142,18 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
 
 void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   // cuBLAS needs no launch for the sums, which take longer than what `wgmma` wins for few tiles.
+  // Its sums of large matrices take 13 us where memory allows 3 to 10.
+  constexpr int64_t kLarge = 1 << 21;
+  const bool sums_apart =
+      sums_columns(a) && !gradus::detail::batch_invariant() && matmul_kernel() == "automatic";
   const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
   const bool few = wgmma_tiles(a.sizes()[1], b.sizes()[2], 1, 64, 64) <= multiprocessors;
   if (matmul_kernel() == "automatic" && has_cublas_lt() && !gradus::detail::batch_invariant() &&
-      (few || !wgmma_suits(a, b, out, multiprocessors)) &&
+      (few || !wgmma_suits(a, b, out, multiprocessors)) && !(sums_apart && a.numel() >= kLarge) &&
       cublas_lt_matmul(a, b, Tensor(), out, sums))
     return;
   matmul_half(a, b, Tensor(), out);
+  if (sums_apart) return sum_columns(a, sums);
   const Tensor of_rows = raw::reduce(ReduceOp::sum, a, IntArrayRef{2}, kFloat);
   raw::copy_(sums, raw::alias(*raw::try_view(of_rows, {sums.numel()})));
 }

@@ -1,0 +1,35 @@
+// Nodes that take their gradient in another floating dtype than their tensor has, so that the
+// engine need not convert it.
+#pragma once
+
+#include "gradus/autograd/engine/record.h"
+
+namespace gradus {
+
+// A base of such nodes. Their gradient comes so where it is all that enters them.
+struct TakesAnyDtype {};
+
+template <class F>
+class AnyDtypeNode final : public Node, public TakesAnyDtype {
+ public:
+  AnyDtypeNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
+
+ private:
+  Tensors apply(Tensors&& grads) override { return backward_(*this, grads[0]); }
+  F backward_;
+};
+
+// record() of such a node.
+template <class F>
+void record_any_dtype(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
+                      F backward) {
+  record_node(make_node<AnyDtypeNode<F>>(name, std::move(backward)), output, inputs, saved);
+}
+
+// Records that `output` is x in another dtype.
+inline void record_conversion(const Tensor& output, const Tensor& x) {
+  record_any_dtype("ToCopyBackward0", output, {x}, {},
+                   [](Node&, const Tensor& grad) { return Tensors{grad}; });
+}
+
+}  // namespace gradus
