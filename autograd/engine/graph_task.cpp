@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "gradus/autograd/engine/any_dtype.h"
@@ -272,9 +273,11 @@ void GraphTask::deliver(Node* node, Tensors out) {
     Node* next = edges[i].function.get();
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
-      Node::Meta meta = next->meta(edges[i].input_nr);
-      if (takes_as_is(*node, i, out[i].scalar_type())) meta.dtype = out[i].scalar_type();
-      Tensor grad = fit(std::move(out[i]), meta, node, i);
+      const Node::Meta& wanted = next->meta(edges[i].input_nr);
+      std::optional<Node::Meta> as_is;
+      if (takes_as_is(*node, i, out[i].scalar_type()))
+        as_is = wanted, as_is->dtype = out[i].scalar_type();
+      Tensor grad = fit(std::move(out[i]), as_is ? *as_is : wanted, node, i);
       Tensor& sum = state.grads[edges[i].input_nr];
       sum = sum.defined() ? sum.add(grad) : std::move(grad);
     }
