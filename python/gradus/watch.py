@@ -49,7 +49,7 @@ class NanGuard(_watch._NanGuard):
     passes and in the steps of optimizers, of all threads. What is found raises NanError, whose `report` is a NanReport.
 
     callback: called with the report instead, once; then the guard rests until reset(). It may run on another thread.
-    The CPU tells at once. A GPU tells where the host next waits for it, and at check().
+    The CPU tells at once. A GPU tells where the host next waits for it, at check() and at the end of the block.
 
     >>> import gradus
     >>> with gradus.watch.NanGuard():

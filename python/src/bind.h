@@ -24,6 +24,7 @@ void bind_kernels(nb::module_& m, nb::module_& cuda);
 void bind_sim(nb::module_& m);
 void bind_distributed(nb::module_& m, nb::module_& nn);
 void bind_watch(nb::module_& watch, nb::module_& metrics, nb::module_& profiler);
+void bind_guard(nb::module_& watch);
 void bind_files(nb::module_& m);
 void bind_modules(nb::module_& m);
 void bind_optimizers(nb::module_& m);

@@ -130,11 +130,11 @@ void bind_errors(nb::module_& m) {
   add_error<CompileError>(m, "CompileError", "Text given at run time does not compile.", base);
   add_error<distributed::DistributedError>(
       m, "DistributedError", "A rank ended, hung, or made another call than the others.", base);
-  add_error<NanError>(
-      m, "NanError", "A NanGuard found a NaN or an infinity; `report` says where.", base, nullptr,
-      [](nb::handle made, const std::exception& error) {
-        made.attr("report") = nb::cast(static_cast<const NanError&>(error).report());
-      });
+  add_error<NanError>(m, "NanError", "A NanGuard found a NaN or an infinity; `report` says where.",
+                      base, nullptr, [](nb::handle made, const std::exception& error) {
+                        made.attr("report") =
+                            nb::cast(static_cast<const NanError&>(error).report());
+                      });
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
       std::rethrow_exception(error);

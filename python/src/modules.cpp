@@ -384,13 +384,13 @@ void bind_modules(nb::module_& m) {
         return nb::borrow(self.h);
       },
       "Moves the module to the CPU.");
-#define CONVERTED(name, dtype)    \
-  c.def(                          \
-      name,                       \
-      [](Self self) {             \
-        self.p->to(dtype);        \
+#define CONVERTED(name, dtype)     \
+  c.def(                           \
+      name,                        \
+      [](Self self) {              \
+        self.p->to(dtype);         \
         return nb::borrow(self.h); \
-      },                          \
+      },                           \
       "Converts floating point parameters and buffers to gradus." name ".");
   CONVERTED("float", kFloat)
   CONVERTED("double", kDouble)

@@ -91,6 +91,16 @@ def test_a_gpu_tells_at_check():
         gradus.zeros(3, device="cuda").log()
         guard.check()
     assert seen.value.report.device == gradus.device("cuda:0")
+    with pytest.raises(gradus.NanError, match="log, forward, cuda:0: 3 of 3"), watch.NanGuard():
+        gradus.zeros(3, device="cuda").log()  # told at the end of the block
+    reports = []
+    with watch.NanGuard(reports.append):
+        gradus.zeros(3, device="cuda").log()
+    assert [each.infinities for each in reports] == [3]
+    guard = watch.NanGuard()
+    gradus.zeros(3, device="cuda").log()
+    with pytest.warns(UserWarning, match="log, forward, cuda:0"):
+        del guard
 
 
 def test_a_program_ends_under_a_guard():
