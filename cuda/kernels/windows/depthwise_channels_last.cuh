@@ -10,6 +10,8 @@
 // of the gradient of the weight read 18 elements and four gradients.
 #pragma once
 
+#include <type_traits>
+
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/depthwise.cuh"
 
