@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "gradus/tensor/batching/backend.h"
 #include "gradus/tensor/batching/level.h"

@@ -2,6 +2,7 @@
 #include "gradus/nn/modules/batchnorm.h"
 
 #include <cmath>
+#include <optional>
 #include <type_traits>
 #include <typeinfo>
 

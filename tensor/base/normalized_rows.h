@@ -43,8 +43,8 @@ struct Bounds {
   GRADUS_HD constexpr bool passes(T result) const { return result > low && !(result >= high); }
 };
 
-// What follows batch norm in the same passes over memory: the sum with an identity, then a clamp.
-// Those of relu are the bounds that are not given.
+// Operations after batch norm in the same passes over memory. A sum with an identity comes before a
+// clamp. The bounds are relu's where none are given.
 struct AfterNorm {
   bool adds = false, clamps = false;
   Bounds<double> bounds = {0, std::numeric_limits<double>::quiet_NaN()};

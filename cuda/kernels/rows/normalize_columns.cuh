@@ -7,9 +7,8 @@
 // Cost. The forward pass reads x twice and writes once; the backward pass reads x and the gradient
 // twice and writes once: 6 and 10 bytes an element of half types. A clamp that follows, such as
 // relu, costs no pass: the backward pass finds by x where the result was between its bounds. A sum
-// with an identity is read by the normalisation: 8 and 10 bytes. Where the sum is clamped, the sums
-// of the backward pass read the result, and write what the clamp passes on, which is the gradient
-// of the identity: 8 and 14 bytes.
+// with an identity is read by the normalisation: 8 and 10 bytes. Where that sum is clamped, the
+// backward pass reads the result, and writes the gradient of the identity: 8 and 14 bytes.
 #pragma once
 
 #include "gradus/cuda/kernels/computed.cuh"

@@ -2,13 +2,15 @@
 // in memory: windows of 3 x 3 with steps of 1 or 2 and without gaps.
 //
 // Idea. A thread has four neighbouring channels of one column, and keeps the weights of their
-// windows in registers. It makes results that lie one below the other, whose windows share rows of
+// windows in registers. Results of a thread lie one below the other, so that windows share rows of
 // the image. Neighbouring threads read neighbouring addresses; the first-level cache serves what
 // windows share across. The gradient of the weight keeps 9 sums of each channel in registers, and a
 // block adds up those of its threads.
 // Cost. Seven results read 27 elements of each channel, four with steps of 2 as many. Four places
 // of the gradient of the weight read 18 elements and four gradients.
 #pragma once
+
+#include <type_traits>
 
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/depthwise.cuh"
