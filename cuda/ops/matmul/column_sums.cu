@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gradus/cuda/kernels/half_column_sums.cuh"
+#include "gradus/cuda/kernels/rows/half_column_sums.cuh"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
