@@ -61,8 +61,8 @@ class NanError : public Error {
 //
 // Not looked at is what only moves elements (copies, views, joins, indices, sorting) or keeps them
 // finite (relu, tanh), and random numbers. A copy to another dtype is looked at, since it may
-// overflow. Of a factorization is not looked at what it makes of a matrix whose `info` is not 0:
-// the caller is told of that, or by LinAlgError. A GradScaler passes over a step whose gradients
+// overflow. Factorizations are looked at, but for matrices whose `info` is not 0: info or a
+// LinAlgError tells of those. A GradScaler passes over a step whose gradients
 // are not finite. So backward passes and changes of gradients are not looked at from its scale() to
 // the end of its update().
 //
