@@ -101,14 +101,14 @@ inline void get(V& x, const T* at) {
   if constexpr (sizeof(V) == sizeof(T))
     x = *at;
   else
-    x = numbers(at);
+    x = numbers(at).all;
 }
 template <class V, class T>
 inline void put(T* at, const V& x) {
   if constexpr (sizeof(V) == sizeof(T))
     *at = x;
   else
-    numbers(at) = x;
+    numbers(at).all = x;
 }
 
 // Elements from q on, as many as V holds, of every m-th of R rows. `ahead` numbers behind them lie

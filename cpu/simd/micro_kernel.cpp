@@ -2,7 +2,6 @@
 #include "gradus/cpu/simd/micro_kernel.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "gradus/cpu/simd/set.h"
 #include "gradus/cpu/simd/shuffles.h"
@@ -87,29 +86,11 @@ GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_
   multiply_rows<false>(rows, k, a, a_row, 1, b, b_row, out, out_row, false);
 }
 
-// Rows and columns of a square block change places, in registers. Each round is a perfect shuffle.
-template <class T>
-GRADUS_TARGET __attribute__((always_inline)) inline void transpose(Numbers<T> (&row)[kNumbers<T>]) {
-  constexpr int n = kNumbers<T>;
-#pragma GCC unroll 4
-  for (int round = 1; round < n; round *= 2) {
-    Numbers<T> next[n];
-#pragma GCC unroll 8
-    for (int i = 0; i < n / 2; ++i) {
-      next[2 * i] = row[i], next[2 * i + 1] = row[i + n / 2];
-      interleave<n>(next[2 * i], next[2 * i + 1], std::make_integer_sequence<int, n>{});
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) row[i] = next[i];
-  }
-}
-
 // `groups` vectors of columns of a few rows; all but the first `skipped` columns are written.
 template <int rows, int groups, class T>
 GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
     int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t b_column, T* out,
     int64_t out_row, bool adds, int64_t skipped) {
-  typedef T InMemory __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
   constexpr int lanes = kNumbers<T>;
   Numbers<T> sum[rows][groups] = {};
   int64_t i = 0;
@@ -117,7 +98,7 @@ GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
     for (; i < k; ++i)
 #pragma GCC unroll 4
       for (int g = 0; g < groups; ++g) {
-        const Numbers<T> row = *reinterpret_cast<const InMemory*>(b + i * b_row + g * lanes);
+        const Numbers<T> row = numbers(b + i * b_row + g * lanes).all;
 #pragma GCC unroll 4
         for (int r = 0; r < rows; ++r) sum[r][g] += a[r * a_row + i] * row;
       }
@@ -131,7 +112,7 @@ GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
 #pragma GCC unroll 16
         for (int l = 0; l < lanes; ++l) {
           const T* const from = b + (g * lanes + l) * b_column + i;
-          row[l] = *reinterpret_cast<const InMemory*>(from);
+          row[l] = numbers(from).all;
           __builtin_prefetch(from + groups * lanes * b_column, 0, 2);
         }
         transpose<T>(row);
@@ -150,9 +131,8 @@ GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
   for (int r = 0; r < rows; ++r)
     for (int g = 0; g < groups; ++g) {
       T* const to = out + r * out_row + g * lanes;
-      InMemory& all = *reinterpret_cast<InMemory*>(to);
       if (skipped == 0)
-        all = adds ? all + sum[r][g] : sum[r][g];
+        numbers(to).all = adds ? numbers(to).all + sum[r][g] : sum[r][g];
       else
         for (int64_t l = skipped; l < lanes; ++l)
           to[l] = adds ? to[l] + sum[r][g][l] : sum[r][g][l];
