@@ -3,10 +3,11 @@
 
     PYTHONPATH=build/python bench/python.py [--seconds S]
 
-Prints nanoseconds a call, the best of several rounds, and Gradus' time over PyTorch's.
+Prints nanoseconds of processor time a call, the best of 20 rounds of `timeit`, and Gradus' time over PyTorch's.
 """
 import argparse
 import time
+import timeit
 
 import gradus
 
@@ -17,11 +18,13 @@ except ImportError:
 
 
 def operations(lib):
+    """What the statements name."""
     a, b = lib.rand(1), lib.rand(1)
     recorded = lib.rand(1)
     recorded.requires_grad_()
     matrix = lib.rand(4, 4)
     one = lib.rand(1)
+    zeros = lib.zeros
     linear, x, y = lib.nn.Linear(10, 1), lib.rand(1, 10), lib.rand(1, 1)
     mse = lib.nn.MSELoss()
     sgd = lib.optim.SGD(linear.parameters(), lr=0.01)
@@ -31,38 +34,29 @@ def operations(lib):
         mse(linear(x), y).backward()
         sgd.step()
 
-    return {
-        "a + b": lambda: a + b,
-        "a + b, recorded": lambda: recorded + b,
-        "x[0]": lambda: matrix[0],
-        "x.view(16)": lambda: matrix.view(16),
-        "x.view(2, 8)": lambda: matrix.view(2, 8),
-        "x.sum()": lambda: matrix.sum(),
-        "x.sum(1)": lambda: matrix.sum(1),
-        "zeros(1)": lambda: lib.zeros(1),
-        "x.item()": lambda: one.item(),
-        "step of Linear(10, 1)": step,
-    }
+    return locals()
 
 
-def nanoseconds(function, seconds):
-    """The best round of so many calls as fill a tenth of the time."""
-    count = 1
-    while True:
-        start = time.perf_counter()
-        for _ in range(count):
-            function()
-        took = time.perf_counter() - start
-        if took > seconds / 10:
-            break
-        count *= 2
-    best = took
-    for _ in range(9):
-        start = time.perf_counter()
-        for _ in range(count):
-            function()
-        best = min(best, time.perf_counter() - start)
-    return best / count * 1e9
+ROUNDS = 20
+STATEMENTS = {
+    "a + b": "a + b",
+    "a + b, recorded": "recorded + b",
+    "x[0]": "matrix[0]",
+    "x.view(16)": "matrix.view(16)",
+    "x.view(2, 8)": "matrix.view(2, 8)",
+    "x.sum()": "matrix.sum()",
+    "x.sum(1)": "matrix.sum(1)",
+    "zeros(1)": "zeros(1)",
+    "x.item()": "one.item()",
+    "step of Linear(10, 1)": "step()",
+}
+
+
+def nanoseconds(timers, seconds):
+    """The best round of each, of a call. They take turns, so that all meet what else the machine does."""
+    counts = [max(1, int(timer.autorange()[0] * seconds / ROUNDS / 0.2)) for timer in timers]
+    rounds = [[timer.timeit(count) / count for timer, count in zip(timers, counts)] for _ in range(ROUNDS)]
+    return [min(times) * 1e9 for times in zip(*rounds)]
 
 
 def main():
@@ -70,17 +64,16 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="time for each figure")
     seconds = parser.parse_args().seconds
     gradus.set_num_threads(1)
-    ours = operations(gradus)
-    theirs = {}
+    libraries = [operations(gradus)]
     if torch is not None:
         torch.set_num_threads(1)
-        theirs = operations(torch)
-    for name, function in ours.items():
-        mine = nanoseconds(function, seconds)
+        libraries.append(operations(torch))
+    for name, statement in STATEMENTS.items():
+        timers = [timeit.Timer(statement, timer=time.thread_time, globals=library) for library in libraries]
+        mine, *other = nanoseconds(timers, seconds)
         line = f"{name:24} {mine:8.0f} ns"
-        if name in theirs:
-            other = nanoseconds(theirs[name], seconds)
-            line += f"   PyTorch {other:8.0f} ns   {mine / other:.2f}"
+        if other:
+            line += f"   PyTorch {other[0]:8.0f} ns   {mine / other[0]:.2f}"
         print(line)
 
 

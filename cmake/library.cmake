@@ -127,7 +127,8 @@ target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  
 # Its threads never end: the library stays when a plugin that uses it is unloaded.
 get_target_property(gradus_type gradus TYPE)
 if(gradus_type STREQUAL "SHARED_LIBRARY")
-  target_link_options(gradus PRIVATE LINKER:-z,nodelete)
+  # Its own functions call each other directly: no program replaces one.
+  target_link_options(gradus PRIVATE LINKER:-z,nodelete LINKER:-Bsymbolic-functions)
 else()
   target_link_options(gradus INTERFACE LINKER:-z,nodelete)
 endif()
@@ -219,12 +220,25 @@ if(GRADUS_SIMULATED)
   set_property(SOURCE ${unaligned} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=alignment)
 elseif(GRADUS_HAS_CUDA)
   # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.
-  set(GRADUS_CUDA_OPTIONS -std=c++20 -lineinfo)
+  set(GRADUS_CUDA_OPTIONS -std=c++20)
+  if(NOT GRADUS_SMALL_KERNELS)
+    list(APPEND GRADUS_CUDA_OPTIONS -lineinfo)
+  elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    list(APPEND GRADUS_CUDA_OPTIONS --compress-mode=size)
+  endif()
   # A file has hundreds of kernels, which ptxas else optimizes one after the other.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     list(APPEND GRADUS_CUDA_OPTIONS --split-compile=0)
   endif()
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   gradus_compile_for_hopper("${cuda_sources}")
-  target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)
+  # Those that open cuBLAS, which is of the toolkit's version.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cuda/ops/cublas.cpp ${PROJECT_SOURCE_DIR}/cuda/ops/cublas_lt.cpp
+    PROPERTIES COMPILE_DEFINITIONS GRADUS_CUDA_MAJOR="${CUDAToolkit_VERSION_MAJOR}" SKIP_PRECOMPILE_HEADERS ON)
+  string(REPLACE Shared cudart runtime "${CMAKE_CUDA_RUNTIME_LIBRARY}")
+  string(REPLACE Static cudart_static runtime "${runtime}")
+  target_link_libraries(gradus PRIVATE CUDA::${runtime})
+  # Where cuBLAS and others lie that are opened by name.
+  set_property(TARGET gradus APPEND PROPERTY BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR})
+  set_property(TARGET gradus APPEND PROPERTY INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
 endif()

@@ -70,7 +70,9 @@ elseif(NOT GRADUS_CUDA STREQUAL "OFF")
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
       set(CMAKE_CUDA_ARCHITECTURES ${GRADUS_CUDA_ARCHITECTURES} CACHE STRING "CUDA architectures")
     endif()
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # one runtime in the process, whoever links it
+    if(NOT CMAKE_CUDA_RUNTIME_LIBRARY)
+      set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # one runtime in the process, whoever links it
+    endif()
     enable_language(CUDA)
     gradus_cuda_architectures(CMAKE_CUDA_ARCHITECTURES)
     set(GRADUS_HAS_CUDA ON)

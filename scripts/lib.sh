@@ -34,6 +34,27 @@ need_compiler() {
   wish libjpeg-dev has_header jpeglib.h
 }
 
+# Notes what the package of Python lacks. The Python is PYTHON's, python3 by default.
+python=${PYTHON:-python3}
+has_module() { have "$python" && "$python" -c "import $1" 2> /dev/null; }
+has_python_header() {
+  have "$python" && [ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]
+}
+need_python() {
+  need python3-venv has_module ensurepip
+  need python3-dev has_python_header
+}
+
+# python_environment FOLDER PACKAGE...: an environment of that Python which has these packages.
+python_environment() {
+  if [ ! -x "$1/bin/python" ]; then
+    say "setting up $1"
+    "$python" -m venv "$1"
+  fi
+  "$1/bin/python" -c 'import sys, importlib.metadata as m; [m.version(p.split(">")[0]) for p in sys.argv[1:]]' \
+    "${@:2}" 2> /dev/null || "$1/bin/pip" install -q "${@:2}"
+}
+
 # Drops the wishes that the package lists of this system, where it has any, do not know.
 drop_unknown_wishes() {
   local known=() package

@@ -1,11 +1,10 @@
 // Matrix products by cuBLAS.
 #include "gradus/cuda/ops/cublas.h"
 
-#include <cublas_v2.h>
-
 #include <map>
 #include <memory>
 
+#include "gradus/cuda/ops/cublas_library.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/launch.h"
@@ -13,11 +12,50 @@
 
 namespace gradus::cuda {
 
+#ifdef GRADUS_SIMULATED
+
+// The simulator's own.
+const Cublas& cublas() {
+  static constexpr Cublas kSimulated = {cublasCreate,          cublasDestroy,
+                                        cublasSetMathMode,     cublasSetStream,
+                                        cublasGetStatusString, cublasGemmStridedBatchedEx_64};
+  return kSimulated;
+}
+
+#else
+
+void load_cublas(const std::string& needs,
+                 const std::function<void(const rtc::LoadedLibrary&)>& load) {
+  load(rtc::LoadedLibrary({"libcublas.so." GRADUS_CUDA_MAJOR}, needs.c_str(),
+                          "; install cuBLAS of CUDA " GRADUS_CUDA_MAJOR
+                          " (NVIDIA's package libcublas-" GRADUS_CUDA_MAJOR
+                          "-x, or nvidia-cublas of pip) and set LD_LIBRARY_PATH to its folder"));
+}
+
+const Cublas& cublas() {
+  static const Cublas found = [] {
+    Cublas out{};
+    load_cublas("matmul: the kernel 'cublas' needs", [&](const rtc::LoadedLibrary& library) {
+      library.load(out.create, "cublasCreate_v2");
+      library.load(out.destroy, "cublasDestroy_v2");
+      library.load(out.set_math_mode, "cublasSetMathMode");
+      library.load(out.set_stream, "cublasSetStream_v2");
+      library.load(out.error, "cublasGetStatusString");
+      library.load(out.multiply, "cublasGemmStridedBatchedEx_64");
+    });
+    return out;
+  }();
+  return found;
+}
+
+#endif
+
+void need_cublas() { cublas(); }
+
 namespace {
 void check_cublas(cublasStatus_t status, const char* call) {
   check<Error>(status == CUBLAS_STATUS_SUCCESS, "matmul: ", call,
-               " failed: ", cublasGetStatusString(status),
-               "; try set_matmul_kernel(\"automatic\")");
+               " failed: ", cublas().error(status), "; try set_matmul_kernel(\"automatic\")");
 }
 
 // One for each thread and device, since a handle holds the stream that it works on.
@@ -26,18 +64,18 @@ cublasHandle_t handle() {
                      "cuBLAS allocates memory of its own for it, which the kernels of "
                      "set_matmul_kernel(\"automatic\") do not");
   struct Destroy {
-    void operator()(cublasHandle_t owned) const { cublasDestroy(owned); }
+    void operator()(cublasHandle_t owned) const { cublas().destroy(owned); }
   };
   using Owner = std::unique_ptr<cublasContext, Destroy>;
   thread_local std::map<int, Owner> handles;
   Owner& owner = handles[current_device()];
   if (!owner) {
     cublasHandle_t created = nullptr;
-    check_cublas(cublasCreate(&created), "cublasCreate");
+    check_cublas(cublas().create(&created), "cublasCreate");
     owner.reset(created);
-    check_cublas(cublasSetMathMode(created, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+    check_cublas(cublas().set_math_mode(created, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
   }
-  check_cublas(cublasSetStream(owner.get(), current_stream()), "cublasSetStream");
+  check_cublas(cublas().set_stream(owner.get(), current_stream()), "cublasSetStream");
   return owner.get();
 }
 
@@ -65,13 +103,12 @@ void multiply(const MatmulArgs<T>& args, int64_t batches, cudaDataType type,
   const Matrix b = describe("other", args.b, args.n, args.k);
   const Matrix a = describe("self", args.a, args.m, args.k);
   const T one = 1, zero = 0;
-  check_cublas(
-      cublasGemmStridedBatchedEx_64(
-          handle(), b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T,
-          a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N, args.n, args.m, args.k, &one, args.b.data,
-          type, b.leading, args.b.batch, args.a.data, type, a.leading, args.a.batch, &zero,
-          args.out, type, args.n, args.m * args.n, batches, compute, CUBLAS_GEMM_DEFAULT),
-      "cublasGemmStridedBatchedEx");
+  check_cublas(cublas().multiply(handle(), b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T,
+                                 a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N, args.n, args.m, args.k,
+                                 &one, args.b.data, type, b.leading, args.b.batch, args.a.data,
+                                 type, a.leading, args.a.batch, &zero, args.out, type, args.n,
+                                 args.m * args.n, batches, compute, CUBLAS_GEMM_DEFAULT),
+               "cublasGemmStridedBatchedEx");
 }
 }  // namespace
 

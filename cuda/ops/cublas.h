@@ -1,5 +1,5 @@
 // Matrix products by cuBLAS, a peer of the hand-written ones, and by cuBLASLt, the default for 16
-// bits and for TF32.
+// bits and for TF32. Both are loaded when they are first used.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul.h"
@@ -7,14 +7,17 @@
 
 namespace gradus::cuda {
 
+// Errors: Error where there is no cuBLAS.
+void need_cublas();
+
 // The product without the bias, in the arithmetic of T (no TF32), on the current device and stream.
 // REQUIRES: m, n, k and batches are positive.
-// Errors: Error where cuBLAS cannot express the strides, or fails.
+// Errors: Error where cuBLAS is missing, cannot express the strides, or fails.
 void cublas_matmul(const MatmulArgs<float>& args, int64_t batches);
 void cublas_matmul(const MatmulArgs<double>& args, int64_t batches);
 
 // --- cuBLASLt
-// Whether there is a cuBLASLt: simulated devices have none.
+// Whether there is a cuBLASLt; simulated devices have none. The first call looks for it.
 bool has_cublas_lt();
 
 // out (B, M, N) = a (B, M, K) * b (B, K, N) + bias (N) by tensor cores; bias may be undefined.

@@ -18,7 +18,9 @@ bool cublas_lt_matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 
+#include "gradus/cuda/rtc/loaded_library.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
@@ -27,17 +29,65 @@ bool cublas_lt_matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&
 namespace gradus::cuda {
 
 namespace {
+struct CublasLt {
+  decltype(&cublasLtGetStatusString) error;
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtDestroy) destroy;
+  decltype(&cublasLtMatrixLayoutCreate) create_layout;
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout;
+  decltype(&cublasLtMatrixLayoutSetAttribute) set_layout;
+  decltype(&cublasLtMatmulDescCreate) create_product;
+  decltype(&cublasLtMatmulDescDestroy) destroy_product;
+  decltype(&cublasLtMatmulDescSetAttribute) set_product;
+  decltype(&cublasLtMatmulPreferenceCreate) create_preference;
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) rank;
+  decltype(&cublasLtMatmul) multiply;
+};
+
+// None where it is missing: kernels of this library multiply instead (half.cu).
+const std::optional<CublasLt>& found_lt() {
+  static const std::optional<CublasLt> found = []() -> std::optional<CublasLt> {
+    try {
+      const rtc::LoadedLibrary library({"libcublasLt.so." GRADUS_CUDA_MAJOR}, "matmul: cuBLAS is",
+                                       "");
+      CublasLt out{};
+      library.load(out.error, "cublasLtGetStatusString");
+      library.load(out.create, "cublasLtCreate");
+      library.load(out.destroy, "cublasLtDestroy");
+      library.load(out.create_layout, "cublasLtMatrixLayoutCreate");
+      library.load(out.destroy_layout, "cublasLtMatrixLayoutDestroy");
+      library.load(out.set_layout, "cublasLtMatrixLayoutSetAttribute");
+      library.load(out.create_product, "cublasLtMatmulDescCreate");
+      library.load(out.destroy_product, "cublasLtMatmulDescDestroy");
+      library.load(out.set_product, "cublasLtMatmulDescSetAttribute");
+      library.load(out.create_preference, "cublasLtMatmulPreferenceCreate");
+      library.load(out.destroy_preference, "cublasLtMatmulPreferenceDestroy");
+      library.load(out.set_preference, "cublasLtMatmulPreferenceSetAttribute");
+      library.load(out.rank, "cublasLtMatmulAlgoGetHeuristic");
+      library.load(out.multiply, "cublasLtMatmul");
+      return out;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }();
+  return found;
+}
+// REQUIRES: has_cublas_lt().
+const CublasLt& lt() { return *found_lt(); }
+
 constexpr size_t kLtWorkspace = size_t{32} << 20;  // what cuBLAS recommends for Hopper
 
 void check_lt(cublasStatus_t status, const char* call) {
-  check<Error>(status == CUBLAS_STATUS_SUCCESS, "matmul: ", call,
-               " failed: ", cublasLtGetStatusString(status), "; try set_matmul_kernel(\"tiled\")");
+  check<Error>(status == CUBLAS_STATUS_SUCCESS, "matmul: ", call, " failed: ", lt().error(status),
+               "; try set_matmul_kernel(\"tiled\")");
 }
 
 // One for each thread and device.
 cublasLtHandle_t lt_handle() {
   struct Destroy {
-    void operator()(cublasLtHandle_t owned) const { cublasLtDestroy(owned); }
+    void operator()(cublasLtHandle_t owned) const { lt().destroy(owned); }
   };
   using Owner = std::unique_ptr<cublasLtContext, Destroy>;
   thread_local std::map<int, Owner> handles;
@@ -46,7 +96,7 @@ cublasLtHandle_t lt_handle() {
     check_not_captured("matmul: the first product by cuBLAS",
                        "cuBLAS allocates memory of its own for it; run one before");
     cublasLtHandle_t created = nullptr;
-    check_lt(cublasLtCreate(&created), "cublasLtCreate");
+    check_lt(lt().create(&created), "cublasLtCreate");
     owner.reset(created);
   }
   return owner.get();
@@ -92,14 +142,14 @@ class LtLayout {
  public:
   LtLayout(ScalarType dtype, int64_t rows, int64_t columns, int64_t leading, int64_t batches,
            int64_t stride) {
-    check_lt(cublasLtMatrixLayoutCreate(&layout_, lt_type(dtype), static_cast<uint64_t>(rows),
-                                        static_cast<uint64_t>(columns), leading),
+    check_lt(lt().create_layout(&layout_, lt_type(dtype), static_cast<uint64_t>(rows),
+                                static_cast<uint64_t>(columns), leading),
              "cublasLtMatrixLayoutCreate");
     const auto count = static_cast<int32_t>(batches);
     set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
     set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
   }
-  ~LtLayout() { cublasLtMatrixLayoutDestroy(layout_); }
+  ~LtLayout() { lt().destroy_layout(layout_); }
   LtLayout(const LtLayout&) = delete;
   LtLayout& operator=(const LtLayout&) = delete;
   operator cublasLtMatrixLayout_t() const { return layout_; }
@@ -107,7 +157,7 @@ class LtLayout {
  private:
   template <class T>
   void set(cublasLtMatrixLayoutAttribute_t what, const T& value) {
-    check_lt(cublasLtMatrixLayoutSetAttribute(layout_, what, &value, sizeof(value)),
+    check_lt(lt().set_layout(layout_, what, &value, sizeof(value)),
              "cublasLtMatrixLayoutSetAttribute");
   }
   cublasLtMatrixLayout_t layout_ = nullptr;
@@ -125,7 +175,7 @@ class LtPlan {
         second_(dtype, a.rows(), a.columns(), a.leading, batches, a.batch),
         out_(result, b.outers, a.outers, b.outers, batches, a.outers * b.outers) {
     const auto compute = dtype == kFloat ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    check_lt(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    check_lt(lt().create_product(&product_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T);
     set(CUBLASLT_MATMUL_DESC_TRANSB, a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (extra != LtExtra::none) {
@@ -135,7 +185,7 @@ class LtPlan {
     }
     choose(alignment);
   }
-  ~LtPlan() { cublasLtMatmulDescDestroy(product_); }
+  ~LtPlan() { lt().destroy_product(product_); }
   LtPlan(const LtPlan&) = delete;
   LtPlan& operator=(const LtPlan&) = delete;
 
@@ -147,22 +197,20 @@ class LtPlan {
     if (extra.defined()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, extra.data_ptr());
     const float one = 1, zero = 0;
     const Scratch workspace(chosen_.workspaceSize);
-    check_lt(
-        cublasLtMatmul(lt_handle(), product_, &one, b.data_ptr(), first_, a.data_ptr(), second_,
-                       &zero, out.data_ptr(), out_, out.data_ptr(), out_, &chosen_.algo,
-                       workspace.data(), chosen_.workspaceSize, current_stream()),
-        "cublasLtMatmul");
+    check_lt(lt().multiply(lt_handle(), product_, &one, b.data_ptr(), first_, a.data_ptr(), second_,
+                           &zero, out.data_ptr(), out_, out.data_ptr(), out_, &chosen_.algo,
+                           workspace.data(), chosen_.workspaceSize, current_stream()),
+             "cublasLtMatmul");
   }
 
  private:
   void choose(const std::array<int64_t, 3>& alignment) {
     cublasLtMatmulPreference_t wish = nullptr;
-    check_lt(cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
-    const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
-                          decltype(&cublasLtMatmulPreferenceDestroy)>
-        owner(wish, cublasLtMatmulPreferenceDestroy);
+    check_lt(lt().create_preference(&wish), "cublasLtMatmulPreferenceCreate");
+    const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, decltype(lt().destroy_preference)>
+        owner(wish, lt().destroy_preference);
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
-      check_lt(cublasLtMatmulPreferenceSetAttribute(wish, what, &value, sizeof(value)),
+      check_lt(lt().set_preference(wish, what, &value, sizeof(value)),
                "cublasLtMatmulPreferenceSetAttribute");
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kLtWorkspace);
@@ -174,13 +222,13 @@ class LtPlan {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes(0));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes(2));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes(2));
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        lt_handle(), product_, first_, second_, out_, out_, wish, 1, &chosen_, &found_);
+    const cublasStatus_t status =
+        lt().rank(lt_handle(), product_, first_, second_, out_, out_, wish, 1, &chosen_, &found_);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) check_lt(status, "cublasLtMatmulAlgoGetHeuristic");
   }
   template <class T>
   void set(cublasLtMatmulDescAttributes_t what, const T& value) {
-    check_lt(cublasLtMatmulDescSetAttribute(product_, what, &value, sizeof(value)),
+    check_lt(lt().set_product(product_, what, &value, sizeof(value)),
              "cublasLtMatmulDescSetAttribute");
   }
 
@@ -191,7 +239,7 @@ class LtPlan {
 };
 }  // namespace
 
-bool has_cublas_lt() { return true; }
+bool has_cublas_lt() { return found_lt().has_value(); }
 
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
                       const Tensor& sums) {

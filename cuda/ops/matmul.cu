@@ -55,7 +55,9 @@ NamedChoice& matmul_choice() {
 ArrayRef<std::string_view> matmul_kernels() { return kNames; }
 std::string_view matmul_kernel() { return matmul_choice().name(); }
 void set_matmul_kernel(std::string_view name) {
-  matmul_choice().set(matmul_choice().place_of("set_matmul_kernel", name));
+  const size_t place = matmul_choice().place_of("set_matmul_kernel", name);
+  if (static_cast<Choice>(place) == Choice::cublas) need_cublas();
+  matmul_choice().set(place);
 }
 
 void check_batch_invariant(std::string_view name) {

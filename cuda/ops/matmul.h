@@ -21,7 +21,8 @@ ArrayRef<std::string_view> matmul_kernels();
 std::string_view matmul_kernel();
 
 // Sets the kernel of all products to come, by its name.
-// Errors: ValueError, listing the names, for an unknown one. A later product is a
+// Errors: ValueError, listing the names, for an unknown one; Error for "cublas" where cuBLAS is not
+// installed. A later product is a
 // NotImplementedError for a dtype that the kernel does not have: float64 has the rungs up to
 // register_2d, int64 up to tiled; half types have tiled and wgmma; cuBLAS has no int64. So it is
 // for "tensor_cores" on a GPU of a compute capability below 8.0, and for "wgmma" on one other

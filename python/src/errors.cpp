@@ -70,7 +70,7 @@ struct PythonWarnings final : WarningHandler {
 
 }  // namespace
 
-thread_local bool Released::takes_warnings = false;
+constinit thread_local bool Released::takes_warnings = false;
 
 void Released::take_warnings() {
   static PythonWarnings handler;

@@ -56,7 +56,7 @@ class Released {
   static inline int running = 0;
 
  private:
-  static thread_local bool takes_warnings;
+  static constinit thread_local bool takes_warnings;
   static void take_warnings();
   PyThreadState* state_;
 };

@@ -72,9 +72,7 @@ class ShownObjects {
   size_t count_ = 0;
 };
 
-inline ShownObjects& shown_objects() {
-  static ShownObjects& objects = *new ShownObjects;  // tensors may go after main() ends
-  return objects;
-}
+inline ShownObjects* const every_shown = new ShownObjects;  // tensors may go after main() ends
+inline ShownObjects& shown_objects() { return *every_shown; }
 
 }  // namespace gradus::python

@@ -110,11 +110,12 @@ Scalar item(const Tensor& x) {
   check(x.operand("item").numel() == 1, "item: a Tensor with ", x.numel(),
         " elements cannot be converted to Scalar; expected one, not shape ", x.sizes(),
         "; reduce it first, or index one element");
-  const Tensor here = to(x, Device(kCPU));
-  if (here.dtype() == kComplexFloat) return *here.data_ptr<std::complex<float>>();
-  if (here.dtype() == kComplexDouble) return *here.data_ptr<std::complex<double>>();
-  return visit(here.dtype(), [&](auto tag) -> Scalar {
-    return *static_cast<const typename decltype(tag)::type*>(here.data_ptr());
+  if (!x.is_cpu()) return item(to(x, Device(kCPU)));
+  const void* const element = x.data_ptr();
+  if (x.dtype() == kComplexFloat) return *static_cast<const std::complex<float>*>(element);
+  if (x.dtype() == kComplexDouble) return *static_cast<const std::complex<double>*>(element);
+  return visit(x.scalar_type(), [&](auto tag) -> Scalar {
+    return *static_cast<const typename decltype(tag)::type*>(element);
   });
 }
 

@@ -159,10 +159,11 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   check<IndexError>(index >= -size && index < size, "select: index ", index,
                     " out of range for tensor of size ", self.sizes(), " at dimension ", d,
                     "; expected ", -size, " <= index < ", size);
-  Dims shape = self.impl().sizes;
-  shape.erase(d);
+  Dims shape = self.impl().sizes, strides = self.impl().strides;
   const int64_t at = index < 0 ? index + size : index;
-  Tensor out = *raw::try_view(raw::narrow(self, d, at, 1), shape);
+  const int64_t offset = self.storage_offset() + at * strides[d];
+  shape.erase(d), strides.erase(d);
+  Tensor out = raw::as_strided(self, shape, strides, offset);
   if (recording(self))
     record("SelectBackward0", out, {self}, {},
            [d, at, sizes = self.impl().sizes](Node&, const Tensor& grad) {

@@ -3,12 +3,11 @@
 
 #ifndef GRADUS_SIMULATED
 
-#include <cublas_v2.h>
-
 #include <climits>
 #include <map>
 #include <memory>
 
+#include "gradus/cuda/ops/cublas_library.h"
 #include "gradus/cuda/rtc/loaded_library.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/tensor/base/called.h"
@@ -21,6 +20,19 @@ namespace {
 // --- The library. Handles and parameters are pointers, enums are ints, and 0 is success. A
 // triangle or an operation is what cuBLAS calls it. A name with _room asks for the length of the
 // work array.
+template <class T>
+struct CublasBatches {  // of small matrices, and triangular equations
+  int (*getrf)(void* handle, int n, T* const a[], int lda, int* pivots, int* info, int batch);
+  int (*getrs)(void* handle, int trans, int n, int k, const T* const a[], int lda,
+               const int* pivots, T* const b[], int ldb, int* info, int batch);
+  int (*geqrf)(void* handle, int m, int n, T* const a[], int lda, T* const tau[], int* info,
+               int batch);
+  int (*trsm)(void* handle, int side, int uplo, int trans, int diagonal, int m, int n,
+              const T* alpha, const T* a, int lda, T* b, int ldb);
+  int (*trsm_batched)(void* handle, int side, int uplo, int trans, int diagonal, int m, int n,
+                      const T* alpha, const T* const a[], int lda, T* const b[], int ldb,
+                      int batch);
+};
 template <class T>
 struct CuSolver {
   int (*potrf_room)(void* handle, int uplo, int n, T* a, int lda, int* lwork);
@@ -53,6 +65,7 @@ struct CuSolver {
                              int batch);
   int (*gesvdj_batched)(void* handle, int job, int m, int n, T* a, int lda, T* s, T* u, int ldu,
                         T* v, int ldv, T* work, int lwork, int* info, void* parameters, int batch);
+  CublasBatches<T> cublas;
 };
 struct SolverLibrary {
   int (*create)(void**);
@@ -84,7 +97,17 @@ void load_typed(const rtc::LoadedLibrary& library, CuSolver<T>& out) {
   load(out.gesvdj_batched, "gesvdjBatched");
 }
 
-// Errors: Error where it is missing.
+template <class T>
+void load_typed(const rtc::LoadedLibrary& library, CublasBatches<T>& out) {
+  const auto load = [&](auto& function, const char* rest) {
+    library.load(function, (std::string("cublas") + (sizeof(T) == 4 ? 'S' : 'D') + rest).c_str());
+  };
+  load(out.getrf, "getrfBatched"), load(out.getrs, "getrsBatched");
+  load(out.geqrf, "geqrfBatched");
+  load(out.trsm, "trsm_v2"), load(out.trsm_batched, "trsmBatched");
+}
+
+// Errors: Error where it or cuBLAS is missing.
 const SolverLibrary& solver_library() {
   static const SolverLibrary found = [] {
     SolverLibrary out{};
@@ -99,30 +122,15 @@ const SolverLibrary& solver_library() {
       load_typed(library, out.of_float);
       load_typed(library, out.of_double);
     });
+    load_cublas(std::string(Called::name()) + ": a GPU needs",
+                [&](const rtc::LoadedLibrary& library) {
+                  load_typed(library, out.of_float.cublas);
+                  load_typed(library, out.of_double.cublas);
+                });
     return out;
   }();
   return found;
 }
-
-// cuBLAS is linked.
-template <class T>
-struct Batches;
-template <>
-struct Batches<float> {
-  static constexpr auto getrf = cublasSgetrfBatched;
-  static constexpr auto getrs = cublasSgetrsBatched;
-  static constexpr auto geqrf = cublasSgeqrfBatched;
-  static constexpr auto trsm = cublasStrsm;
-  static constexpr auto trsm_batched = cublasStrsmBatched;
-};
-template <>
-struct Batches<double> {
-  static constexpr auto getrf = cublasDgetrfBatched;
-  static constexpr auto getrs = cublasDgetrsBatched;
-  static constexpr auto geqrf = cublasDgeqrfBatched;
-  static constexpr auto trsm = cublasDtrsm;
-  static constexpr auto trsm_batched = cublasDtrsmBatched;
-};
 
 // Handles and parameters, which are destroyed with their thread.
 class SolverObject {
@@ -143,10 +151,10 @@ class SolverObject {
 class BlasHandle {
  public:
   BlasHandle() {
-    check<Error>(cublasCreate(&handle_) == CUBLAS_STATUS_SUCCESS,
+    check<Error>(cublas().create(&handle_) == CUBLAS_STATUS_SUCCESS,
                  "linalg: cublasCreate failed; is memory of the GPU left?");
   }
-  ~BlasHandle() { cublasDestroy(handle_); }
+  ~BlasHandle() { cublas().destroy(handle_); }
   BlasHandle(const BlasHandle&) = delete;
   BlasHandle& operator=(const BlasHandle&) = delete;
   cublasHandle_t get() const { return handle_; }
@@ -191,7 +199,7 @@ class Call {
     thread_local std::map<int, BlasHandle> blas_handles;
     handle_ = cusolver_handle(stream);
     blas_ = blas_handles[current_device()].get();
-    done(cublasSetStream(blas_, stream), "cublasSetStream");
+    done(cublas().set_stream(blas_, stream), "cublasSetStream");
   }
 
   void run() const {
@@ -269,7 +277,7 @@ class Call {
     if (batch_ > 1 && a.rows == a.columns && a.rows <= kSmall) {
       const Tensor all = addresses(0);
       return done(
-          Batches<T>::getrf(blas_, a.rows, pointers(all), a.rows, pivots.data, ints(2), batch_),
+          solver_.cublas.getrf(blas_, a.rows, pointers(all), a.rows, pivots.data, ints(2), batch_),
           "getrfBatched");
     }
     int length = 0;
@@ -288,8 +296,8 @@ class Call {
     if (batch_ > 1 && a.rows <= kSmall) {
       const Tensor all = addresses(0), sides = addresses(2);
       int info = 0;  // of the arguments
-      return done(Batches<T>::getrs(blas_, trans_, a.rows, b.columns, pointers(all), a.rows,
-                                    pivots.data, pointers(sides), b.rows, &info, batch_),
+      return done(solver_.cublas.getrs(blas_, trans_, a.rows, b.columns, pointers(all), a.rows,
+                                       pivots.data, pointers(sides), b.rows, &info, batch_),
                   "getrsBatched");
     }
     const Scratch info(sizeof(int));
@@ -304,13 +312,13 @@ class Call {
     const cublasDiagType_t diagonal = form_.unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
     const T one = 1;
     if (batch_ == 1)
-      return done(Batches<T>::trsm(blas_, CUBLAS_SIDE_LEFT, uplo_, trans_, diagonal, b.rows,
-                                   b.columns, &one, a.data, a.rows, b.data, b.rows),
+      return done(solver_.cublas.trsm(blas_, CUBLAS_SIDE_LEFT, uplo_, trans_, diagonal, b.rows,
+                                      b.columns, &one, a.data, a.rows, b.data, b.rows),
                   "trsm");
     const Tensor all = addresses(0), sides = addresses(1);
-    done(Batches<T>::trsm_batched(blas_, CUBLAS_SIDE_LEFT, uplo_, trans_, diagonal, b.rows,
-                                  b.columns, &one, pointers(all), a.rows, pointers(sides), b.rows,
-                                  batch_),
+    done(solver_.cublas.trsm_batched(blas_, CUBLAS_SIDE_LEFT, uplo_, trans_, diagonal, b.rows,
+                                     b.columns, &one, pointers(all), a.rows, pointers(sides),
+                                     b.rows, batch_),
          "trsmBatched");
   }
 
@@ -319,8 +327,8 @@ class Call {
     if (batch_ > 1 && a.rows <= kSmall) {
       const Tensor all = addresses(0), factors = addresses(1);
       int info = 0;
-      return done(Batches<T>::geqrf(blas_, a.rows, a.columns, pointers(all), a.rows,
-                                    pointers(factors), &info, batch_),
+      return done(solver_.cublas.geqrf(blas_, a.rows, a.columns, pointers(all), a.rows,
+                                       pointers(factors), &info, batch_),
                   "geqrfBatched");
     }
     int length = 0;
