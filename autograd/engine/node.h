@@ -12,7 +12,6 @@
 #include "gradus/autograd/engine/anomaly_mode.h"
 #include "gradus/autograd/engine/hooks.h"
 #include "gradus/autograd/engine/saved.h"
-#include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/base/small_list.h"
 
 namespace gradus {
@@ -132,7 +131,7 @@ inline void delete_node(Node* node) {
 }
 
 template <class N>
-struct NodeAllocator : Recycled<N> {
+struct NodeAllocator : std::allocator<N> {
   template <class Other>
   struct rebind {
     using other = NodeAllocator<Other>;
