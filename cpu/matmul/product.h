@@ -75,8 +75,8 @@ struct Parts {
 template <class T>
 void multiply_chosen(const Product<T>& p);
 
-// The same bits as a packed product has, without a copy of b. False, and nothing done, where p has
-// more rows than kMostFewRows, or few columns, or lies otherwise than MicroKernel::multiply_few reads.
+// Gives the bits of a packed product, without a copy of b. Returns false, and does nothing, where
+// MicroKernel::multiply_few does not take the sizes or the strides.
 template <class T>
 bool multiply_few(const Product<T>& p, const MicroKernel<T>& kernel);
 

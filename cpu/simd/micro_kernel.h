@@ -19,8 +19,8 @@ struct MicroKernel {
   // The same for a[r * a_row + i] and b[i * b_row + c], not added.
   void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                             int64_t b_row, T* out, int64_t out_row);
-  // The same sums for at most kMostFewRows rows, and at least `columns` columns, added where `adds`:
-  // straight from b, of which rows (b_column is 1) or columns (b_row is 1) are contiguous.
+  // The same sums, straight from b: for at most kMostFewRows rows and at least `columns` columns.
+  // REQUIRES: b_row or b_column is 1.
   void (*multiply_few)(int64_t rows, int64_t columns, int64_t k, const T* a, int64_t a_row,
                        const T* b, int64_t b_row, int64_t b_column, T* out, int64_t out_row,
                        bool adds);

@@ -45,11 +45,11 @@ enum class Factorization : uint8_t {
 
 struct FactorizationForm {
   bool upper = false, transposed = false, unit = false, vectors = true;
-  // Of lu_solve: the caller hands out the info of `lu`, which tells of singular matrices.
+  // The caller of lu_solve hands out the info of `lu`, which tells of singular matrices.
   bool has_info = false;
 };
 
-// What becomes of the tensors of a line above: bits by their places in it.
+// Tells what becomes of the tensors of a line above, by bits at their places.
 struct FactorizationRoles {
   unsigned read = 0, overwritten = 0, results = 0;  // of floating point; results have a meaning
   bool triangle = false;                            // one of the first tensor is read

@@ -201,8 +201,8 @@ class Look {
   // LAPACK counts columns first, so that the lower triangle is the upper one in memory.
   Tensor triangle_of(const Tensor& x) const { return raw::triangle(name_, !form_.upper, 0, x); }
 
-  // What the caller of a factorization sees: of cholesky one triangle, and nothing of a matrix that
-  // info says to have no results, which the caller handles.
+  // Leaves what the caller of a factorization sees. cholesky gives one triangle. The caller handles
+  // matrices that info says to have no results.
   void hide_unseen() {
     if (factorization_ == Factorization::cholesky) results_[0] = triangle_of(results_[0]);
     Tensor good;  // for each matrix
