@@ -9,8 +9,8 @@
 namespace gradus::profiler {
 
 // The calls that began in one session, a profile or the life of a guard, and have not ended. Call
-// describes one of them, as its owner fills it in. A null
-// member `module` says that it is no module.
+// describes one of them, as its owner fills it in. A null member `module` says that it is no
+// module.
 template <class Call>
 class OpenCalls {
  public:
