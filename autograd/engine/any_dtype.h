@@ -6,7 +6,7 @@
 
 namespace gradus {
 
-// A base of such nodes. Their gradient comes so where it is all that enters them.
+// A base of such nodes. The engine leaves a gradient as it is only where nothing is added to it.
 struct TakesAnyDtype {};
 
 template <class F>

@@ -87,8 +87,8 @@ bool needed_by_task(const Node* node);
 // Whether the gradient number `index` that the running node computes is all that enters the node it
 // goes to: nothing is added to it, and no hook or capture sees it first.
 bool enters_alone(const Node& sender, size_t index);
-// Whether the gradient number `index` of the running node, which is of a half type, may be Float: a
-// parameter was converted to that type, and the gradient is converted back. The caller makes it so.
+// Whether the running node may give its gradient number `index` in Float instead of a half type:
+// the next node converted a Float to that type, and would convert the gradient back.
 bool may_be_wide(const Node& sender, size_t index);
 
 }  // namespace gradus::autograd

@@ -29,8 +29,8 @@ std::vector<int64_t> piece_ends(const Tensor& x);
 // How many rows a piece has; all of them where the gradient stays whole.
 int64_t rows_of_piece(IntArrayRef sizes, size_t itemsize);
 
-// a b of two matrices, which is the gradient number `index` of the running node `sender`; and the
-// sums of a's rows, which are gradient `index` + 1, where they are wanted. A large one is computed
+// The product of two matrices, which is the gradient number `index` of the running node `sender`.
+// Where they are wanted, the sums of a's rows are the gradient after it. A large product is computed
 // some rows after the other, of which a hook of the leaf it goes to is told (hooks.h). The cuts
 // depend on the shapes alone, so the product has the same bits with and without a hook.
 std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, const Tensor& a,

@@ -28,8 +28,8 @@ struct AddBoth {
   }
 };
 
-// Teams of `lanes` threads, a power of two from 32 on, go over every gridDim.x-th bundle of rows,
-// of which each team has one. A thread has the same columns in all of them, whose sums it keeps. A
+// A team has `lanes` threads, a power of two from 32 on, and one row of each bundle. A block goes
+// over every gridDim.x-th bundle. A thread has the same columns in all of them, whose sums it keeps. A
 // block adds up those of its teams, and writes them to line blockIdx.x of the tables. The gradient
 // may be of a half type G. kBlock: the most threads of a block.
 // REQUIRES: rows have statistics of their own, and one group of weights of single elements; a row
