@@ -97,8 +97,8 @@ bool make_channels_last(Part part, DepthwiseArgs<T> args) {
   const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
   const bool steps = all(args.stride, 2);
   const int64_t units = args.channels / kDepthwiseUnit;
-  for (const T* x :
-       {args.image, args.weight, static_cast<const T*>(args.grad), static_cast<const T*>(args.out)})
+  const T* const memory[] = {args.image, args.weight, args.grad, args.out};
+  for (const T* x : memory)
     if (!is_aligned<kDepthwiseUnit>(x)) return false;
   if (args.channels % kDepthwiseUnit != 0 || !all(args.kernel, kDepthwiseWindow) ||
       !all(args.dilation, 1) || !(steps || all(args.stride, 1)) || args.samples > kMostBlocks)
