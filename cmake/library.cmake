@@ -127,8 +127,9 @@ target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  
 # Its threads never end: the library stays when a plugin that uses it is unloaded.
 get_target_property(gradus_type gradus TYPE)
 if(gradus_type STREQUAL "SHARED_LIBRARY")
-  # Its own functions call each other directly: no program replaces one.
-  target_link_options(gradus PRIVATE LINKER:-z,nodelete LINKER:-Bsymbolic-functions)
+  # Its own functions call each other directly: no program replaces one. Some compilers have libstdc++ as an archive alone:
+  # its locales would take those of another libstdc++ in the process, such as NumPy's, for their own.
+  target_link_options(gradus PRIVATE LINKER:-z,nodelete LINKER:-Bsymbolic-functions LINKER:--exclude-libs,libstdc++.a)
 else()
   target_link_options(gradus INTERFACE LINKER:-z,nodelete)
 endif()

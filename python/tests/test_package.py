@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -15,10 +17,21 @@ FOLDER = pathlib.Path(gradus.__file__).parent
 def test_import_needs_no_numpy_and_makes_nothing_that_is_not_used():
     done = subprocess.run(
         [sys.executable, "-c",
-         "import sys, gradus; print(*sorted(sys.modules.keys() & {'numpy', 'gradus.numpy', 'gradus.cupy', 'inspect'}));"
+         "import sys; before = set(sys.modules); import gradus;"
+         "print(*sorted((sys.modules.keys() - before) & {'numpy', 'gradus.numpy', 'gradus.cupy', 'inspect'}));"
          "gradus.numpy.ones(2); gradus.cupy; print('gradus.cupy' in sys.modules, 'numpy' in sys.modules)"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), *filter(None, sys.path)])}, capture_output=True, text=True)
     assert done.stdout == "\nTrue False\n", done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="there is no nm")
+def test_libraries_give_away_nothing_of_libstdcxx():
+    """Where libstdc++ is linked as an archive: another copy in the process would share its locales."""
+    for line in open("/proc/self/maps"):
+        path = line.split()[-1]
+        if "libgradus" in path or "_gradus." in path:
+            names = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True).stdout
+            assert names.count("\n") > 100 and not re.findall(r"\S*_ZNSt\S*2idE$", names, re.M), path
 
 
 def test_a_program_of_cpp_finds_the_library():
