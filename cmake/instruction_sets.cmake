@@ -40,6 +40,9 @@ endif()
 set(loop_options
     "-ffp-contract=off;-fno-trapping-math;-fwrapv;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
 
+# GCC 13 fuses no chain of sums on what it takes for a common processor. Kernels of products have equal bits because all fuse.
+set(fused_options "$<$<CXX_COMPILER_ID:GNU>:--param=avoid-fma-max-bits=0>")
+
 # gradus_simd_sources: for each set and each source of cpu/simd, a source that includes it. <gradus_sets.def> names the
 # sets. The first one has every loop; the others lack what wider vectors do not speed up.
 set(gradus_simd_sources)
@@ -59,6 +62,8 @@ foreach(set IN LISTS GRADUS_SETS)
     set_source_files_properties(${made} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     if(name MATCHES "^(loops|folds|softmax_loops|draws|norm_loops|pool_loops)$")
       set_source_files_properties(${made} PROPERTIES COMPILE_OPTIONS "${loop_options}")
+    else()
+      set_source_files_properties(${made} PROPERTIES COMPILE_OPTIONS "${fused_options}")
     endif()
     list(APPEND gradus_simd_sources ${made})
   endforeach()
