@@ -5,13 +5,17 @@
 
 namespace {
 
-// The last rank of a ring, with more numbers than fit into memory: there is room for its last parts. It notes what it sends and
-// is stopped after three steps.
+// The last rank of a ring, with more numbers than fit into memory: there is room for its last
+// parts. It notes what it sends and is stopped after three steps.
 class Huge final : public course::Link {
  public:
-  Huge(int size, long n) : size_(size), bytes_((static_cast<size_t>(n) * sizeof(float) / kPage + 1) * kPage) {
-    start_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    const size_t used = (static_cast<size_t>(n) / static_cast<size_t>(size) * sizeof(float) * 5 / kPage + 1) * kPage;
+  Huge(int size, long n)
+      : size_(size), bytes_((static_cast<size_t>(n) * sizeof(float) / kPage + 1) * kPage) {
+    start_ = static_cast<char*>(
+        mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    const size_t used =
+        (static_cast<size_t>(n) / static_cast<size_t>(size) * sizeof(float) * 5 / kPage + 1) *
+        kPage;
     if (start_ == MAP_FAILED || mprotect(start_ + bytes_ - used, used, PROT_READ | PROT_WRITE) != 0)
       throw std::runtime_error("the runner got no memory");
   }
@@ -57,7 +61,8 @@ void run(const Message& in, Message& out) {
   const std::vector<float> all = in.floats("data");
   const long ranks = in.number("ranks"), n = static_cast<long>(all.size()) / ranks;
   std::vector<Guarded> data;
-  for (long r = 0; r < ranks; ++r) data.emplace_back(std::vector<float>(all.begin() + r * n, all.begin() + (r + 1) * n));
+  for (long r = 0; r < ranks; ++r)
+    data.emplace_back(std::vector<float>(all.begin() + r * n, all.begin() + (r + 1) * n));
   Ring ring(ranks, "5.2", [&](course::Link& link) {
     Guarded& own = data[static_cast<size_t>(link.rank())];
     course::all_reduce(link, own.data(), own.size());
@@ -69,7 +74,8 @@ void run(const Message& in, Message& out) {
   for (const Guarded& each : data)
     for (const float value : each.take()) result.push_back(value);
   for (const auto& each : ring.ranks)
-    sent.push_back(4 * each->sent), received.push_back(4 * each->received), messages.push_back(each->messages);
+    sent.push_back(4 * each->sent), received.push_back(4 * each->received),
+        messages.push_back(each->messages);
   out.floats("data", result);
   out.longs("sent", sent);
   out.longs("received", received);

@@ -9,12 +9,14 @@ void run(const Message& in, Message& out) {
   long part = 0;  // where the rank's part begins
   for (long r = 0; r < ranks; ++r) {
     const long length = n / ranks + (r < n % ranks), start = gathers ? part : r * n;
-    given.emplace_back(std::vector<float>(all.begin() + start, all.begin() + start + (gathers ? length : n)));
+    given.emplace_back(
+        std::vector<float>(all.begin() + start, all.begin() + start + (gathers ? length : n)));
     result.emplace_back(std::vector<float>(static_cast<size_t>(gathers ? n : length), 1000.0f));
     part += length;
   }
   Ring ring(ranks, "5.6", [&](course::Link& link) {
-    Guarded &own = given[static_cast<size_t>(link.rank())], &gets = result[static_cast<size_t>(link.rank())];
+    Guarded &own = given[static_cast<size_t>(link.rank())],
+            &gets = result[static_cast<size_t>(link.rank())];
     if (gathers)
       course::all_gather(link, gets.data(), own.data(), n);
     else
@@ -29,7 +31,8 @@ void run(const Message& in, Message& out) {
   for (const Guarded& each : given)
     for (const float value : each.take()) kept.push_back(value);
   for (const auto& each : ring.ranks)
-    sent.push_back(4 * each->sent), received.push_back(4 * each->received), messages.push_back(each->messages);
+    sent.push_back(4 * each->sent), received.push_back(4 * each->received),
+        messages.push_back(each->messages);
   out.floats("out", values);
   out.floats("kept", kept);
   out.longs("sent", sent);

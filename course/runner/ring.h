@@ -1,5 +1,5 @@
-// Ranks that are fibers, of which one runs until it has to wait for a message. Where all wait, that is a
-// deadlock, and it is found at once.
+// Ranks that are fibers, of which one runs until it has to wait for a message. Where all wait, that
+// is a deadlock, and it is found at once.
 #pragma once
 
 #include <ucontext.h>
@@ -28,7 +28,8 @@ class Guarded {
   long size() const { return static_cast<long>(all_.size() - 2 * kGuard); }
   std::vector<float> take() const {
     for (size_t i = 0; i < kGuard; ++i)
-      if (all_[i] != kGuardValue || all_[all_.size() - 1 - i] != kGuardValue) throw std::runtime_error("it wrote outside of its data");
+      if (all_[i] != kGuardValue || all_[all_.size() - 1 - i] != kGuardValue)
+        throw std::runtime_error("it wrote outside of its data");
     return {all_.begin() + kGuard, all_.end() - kGuard};
   }
 
@@ -53,7 +54,8 @@ class Rank final : public course::Link {
   bool started = false, waits = false, ended = false;
   long sent = 0, received = 0, messages = 0;  // numbers, and how many sends
   ucontext_t context{};
-  std::unique_ptr<char[]> stack{new char[kStack]};  // not written: pages that nobody touches cost nothing
+  std::unique_ptr<char[]> stack{
+      new char[kStack]};  // not written: pages that nobody touches cost nothing
 
  private:
   friend Ring;
@@ -64,7 +66,8 @@ class Rank final : public course::Link {
 class Ring {
  public:
   // body: what each rank does. task: the one whose stub may be called.
-  Ring(long size, const char* task, std::function<void(course::Link&)> body) : task_(task), body_(std::move(body)) {
+  Ring(long size, const char* task, std::function<void(course::Link&)> body)
+      : task_(task), body_(std::move(body)) {
     for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<Rank>(*this, r));
   }
 
@@ -78,10 +81,13 @@ class Ring {
     for (const auto& each : ranks)
       if (each->problem == "not implemented") course::not_implemented(task_);
     for (const auto& each : ranks)
-      if (!each->problem.empty()) throw std::runtime_error("rank " + std::to_string(each->rank()) + ": " + each->problem);
+      if (!each->problem.empty())
+        throw std::runtime_error("rank " + std::to_string(each->rank()) + ": " + each->problem);
     if (!stuck.empty()) throw std::runtime_error("deadlock: " + stuck);
     for (const auto& each : ranks)
-      if (!each->inbox.empty()) throw std::runtime_error("rank " + std::to_string(each->rank()) + " ended before it received all messages of its left neighbour");
+      if (!each->inbox.empty())
+        throw std::runtime_error("rank " + std::to_string(each->rank()) +
+                                 " ended before it received all messages of its left neighbour");
   }
 
   void wait(Rank& rank) {
@@ -107,7 +113,9 @@ class Ring {
   std::string waiting() const {
     std::string out;
     for (const auto& each : ranks)
-      if (each->waits) out += (out.empty() ? "rank " : ", rank ") + std::to_string(each->rank()) + " waits for a message";
+      if (each->waits)
+        out += (out.empty() ? "rank " : ", rank ") + std::to_string(each->rank()) +
+               " waits for a message";
     return out;
   }
 
@@ -159,7 +167,9 @@ inline void Rank::receive(float* to, long n) {
   const std::vector<float> message = std::move(inbox.front());
   inbox.pop_front();
   if (static_cast<long>(message.size()) != n)
-    throw std::runtime_error("receives " + std::to_string(n) + " numbers, but the message of the left neighbour has " + std::to_string(message.size()));
+    throw std::runtime_error("receives " + std::to_string(n) +
+                             " numbers, but the message of the left neighbour has " +
+                             std::to_string(message.size()));
   for (const float each : message) *to++ = each;
   received += n;
 }

@@ -7,7 +7,8 @@ namespace course {
 
 static std::vector<long> places(int size, long n) {
   std::vector<long> out(1, 0);
-  for (long i = 0; i < size; ++i) out.push_back((i + 1) * (n / size) + (i + 1 < n % size ? i + 1 : n % size));
+  for (long i = 0; i < size; ++i)
+    out.push_back((i + 1) * (n / size) + (i + 1 < n % size ? i + 1 : n % size));
   return out;
 }
 
