@@ -51,4 +51,9 @@ void transpose(float* out, const float* x, int rows, int columns);
 constexpr int kMostBins = 1024;
 void histogram(int* counts, const int* values, long n, int bins);
 
+// Task 6.7. out[i] = x[0] + ... + x[i]: sums up to each of n numbers. In at most three launches. sums has room for
+// ceil(n / kScanned) numbers and holds nothing: what a chunk of kScanned numbers sums to. out is not x.
+constexpr int kScanned = 512;
+void scan(float* out, float* sums, const float* x, long n);
+
 }  // namespace course::gpu

@@ -107,4 +107,14 @@ void end_step(Buckets& buckets, Sender& sender);
 // to be equal, and all ranks do their steps at the same time.
 double ring_time(long bytes, int ranks, double latency, double rate);
 
+// Task 5.6, in two parts, which all ranks call at the same time. n numbers are split into size() parts; each
+// message has one part, and empty parts are sent like others.
+// out gets part rank() of the sum of all ranks' data, which stay as they are. In step s = 0 ... size - 2
+// rank r sends what it has of the sum of part r - 1 - s, and adds its own numbers to what it receives, which
+// is of part r - 2 - s. So the sum of part p begins at rank p + 1, and ends at rank p.
+void reduce_scatter(Link& link, float* out, const float* data, long n);
+// out gets n numbers, of which rank r has part r, in `part`. In step s = 0 ... size - 2 rank r sends part
+// r - s and receives part r - s - 1.
+void all_gather(Link& link, float* out, const float* part, long n);
+
 }  // namespace course
