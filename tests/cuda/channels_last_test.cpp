@@ -1,6 +1,9 @@
 // Channels last on a GPU: layers keep the format without copies, and give the values of row-major
 // tensors on the CPU.
 #include "gradus/cuda/runtime/stats.h"
+
+#include <limits>
+
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 
@@ -151,9 +154,11 @@ TEST_F(ChannelsLastTest, BatchNormWithAClampAndItsGradients) {
         const auto bound = [&](double value) {
           return tensor(value, kDouble).to(dtype).to(kDouble).item<double>();
         };
-        const double low = clamp == 2 ? bound(-0.3) : 0, high = clamp == 0   ? INFINITY
-                                                                : clamp == 1 ? 6
-                                                                             : bound(0.7);
+        constexpr double kNone = std::numeric_limits<double>::infinity();
+        const double low = clamp == 2 ? bound(-0.3) : 0,
+                     high = clamp == 0   ? kNone
+                            : clamp == 1 ? 6
+                                         : bound(0.7);
         const Tensor normal = exact->forward(here), expected = normal.clamp(low, high);
         const int64_t before = cuda::stats().kernel_launches;
         const Tensor got = net->forward(there);
