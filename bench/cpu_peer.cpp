@@ -15,11 +15,11 @@
 namespace torch {
 // libtorch has it since 2.0.
 inline Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                           const std::optional<Tensor>& mask, double /*dropout_p*/,
-                                           bool is_causal = false) {
+                                           const std::optional<Tensor>& mask = {},
+                                           double /*dropout_p*/ = 0, bool is_causal = false) {
   Tensor scores = q.matmul(k.transpose(-2, -1)) / std::sqrt(static_cast<double>(q.size(-1)));
   if (is_causal)
-    scores = scores.masked_fill(ones_like(scores, kBool).triu(1), -INFINITY);
+    scores = scores.masked_fill(torch::ones_like(scores, TensorOptions(kBool)).triu(1), -INFINITY);
   else if (mask)
     scores = mask->scalar_type() == kBool ? scores.masked_fill(mask->logical_not(), -INFINITY)
                                           : scores + *mask;
