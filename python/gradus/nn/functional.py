@@ -28,21 +28,6 @@ for _name in dir(_gradus._nn.functional):
 _take("logsigmoid", _gradus.log_sigmoid)
 
 
-def _pool(name: str) -> Any:
-    values, pair = globals()[name], globals()[name + "_with_indices"]
-
-    def pooled(*args: Any, return_indices: bool = False, **keywords: Any) -> Any:
-        return (pair if return_indices else values)(*args, **keywords)
-
-    pooled.__name__ = pooled.__qualname__ = name
-    pooled.__doc__ = values.__doc__
-    return pooled
-
-
-for _name in [each for each in __all__ if each + "_with_indices" in __all__]:
-    globals()[_name] = _pool(_name)
-
-
 # Functions whose arguments come in another order than those of the rows.
 def batch_norm(input: _gradus.Tensor, running_mean: _gradus.Tensor | None,
                running_var: _gradus.Tensor | None, weight: _gradus.Tensor | None = None,

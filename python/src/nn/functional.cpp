@@ -4,10 +4,10 @@
 namespace gradus::python {
 namespace {
 
-// list: what the tensors before the options are called.
-template <class R, class... A>
+// list: what the tensors before the options are called. places: what return_indices=True calls.
+template <class R, class... A, class Places = std::nullptr_t>
 void add_function(nb::module_& m, const char* name, const char* doc, R (*function)(A...),
-                  std::string_view list = "input") {
+                  std::string_view list = "input", Places places = nullptr) {
   using All = std::tuple<std::decay_t<A>...>;
   static constexpr size_t tensors = sizeof...(A) - 1;
   using Options = std::tuple_element_t<tensors, All>;
@@ -15,10 +15,15 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
   const std::vector<std::string> names = names_of(list);
   std::string signature =
       "def " + std::string(name) + "(" + joined(names, ": Tensor, ") + ": Tensor";
-  signature += signature_of(Binding::texts()) + ") -> " + type_text<R>();
+  const std::string text = signature_of(Binding::texts());
+  signature += text;
+  if (places)
+    signature += std::string(text.find("*,") == text.npos ? ", *" : "") +
+                 ", return_indices: bool = False";
+  signature += ") -> " + type_text<R>();
   m.def(
       name,
-      [name, function, names](const nb::args& args, const nb::kwargs& kwargs) {
+      [name, function, names, places](const nb::args& args, const nb::kwargs& kwargs) {
         nb::dict keywords;
         keywords.update(kwargs);
         return [&]<size_t... I>(std::index_sequence<I...>) {
@@ -36,8 +41,19 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
             if (!to.load(from, true)) fail_value(name, names[i], from, "a Tensor");
           };
           (..., take(I, std::get<I>(given)));
+          bool wanted = false;
+          if (const nb::str key("return_indices"); places && keywords.contains(key)) {
+            const nb::object given_value(keywords[key]);
+            if (!load(given_value, true, wanted))
+              fail_value(name, "return_indices", given_value, "a bool");
+            PyDict_DelItem(keywords.ptr(), key.ptr());
+          }
           const Options options = Binding::read(name, args, tensors, keywords);
           check_all_taken(name, keywords);
+          if constexpr (!std::is_null_pointer_v<Places>)
+            if (wanted)
+              return result_object(released<TensorPair>(
+                  [&] { return places(std::get<I>(given).get()..., options); }));
           const auto result =
               released<R>([&] { return function(std::get<I>(given).get()..., options); });
           return result_object(result);
@@ -69,23 +85,27 @@ void bind_functional(nb::module_& m) {
   add_function(                     \
       m, #name, nullptr,            \
       +[](const Tensor& x, const Options& options) { return F::name(x, options); });
-#define POOLS(D)                                                                     \
-  WITH_OPTIONS(max_pool##D, nn::MaxPool##D##Options)                                 \
-  WITH_OPTIONS(avg_pool##D, nn::AvgPool##D##Options)                                 \
-  WITH_OPTIONS(lp_pool##D, nn::LPPool##D##Options)                                   \
-  WITH_OPTIONS(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options)                \
-  WITH_OPTIONS(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options)                \
-  WITH_OPTIONS(max_pool##D##_with_indices, nn::MaxPool##D##Options)                  \
-  WITH_OPTIONS(adaptive_max_pool##D##_with_indices, nn::AdaptiveMaxPool##D##Options) \
+// Also name_with_indices, which return_indices=True of name calls.
+#define WITH_PLACES(name, Options)                                                           \
+  add_function(                                                                              \
+      m, #name, nullptr,                                                                     \
+      +[](const Tensor& x, const Options& options) { return F::name(x, options); }, "input", \
+      +[](const Tensor& x, const Options& options) {                                         \
+        return F::name##_with_indices(x, options);                                           \
+      });                                                                                    \
+  WITH_OPTIONS(name##_with_indices, Options)
+#define POOLS(D)                                                      \
+  WITH_PLACES(max_pool##D, nn::MaxPool##D##Options)                   \
+  WITH_OPTIONS(avg_pool##D, nn::AvgPool##D##Options)                  \
+  WITH_OPTIONS(lp_pool##D, nn::LPPool##D##Options)                    \
+  WITH_PLACES(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options)  \
+  WITH_OPTIONS(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options) \
   add_function(m, "max_unpool" #D, nullptr, F::max_unpool##D, "input, indices");
   POOLS(1d)
   POOLS(2d)
   POOLS(3d)
-#define FRACTIONAL(D)                                                     \
-  WITH_OPTIONS(fractional_max_pool##D, nn::FractionalMaxPool##D##Options) \
-  WITH_OPTIONS(fractional_max_pool##D##_with_indices, nn::FractionalMaxPool##D##Options)
-  FRACTIONAL(2d)
-  FRACTIONAL(3d)
+  WITH_PLACES(fractional_max_pool2d, nn::FractionalMaxPool2dOptions)
+  WITH_PLACES(fractional_max_pool3d, nn::FractionalMaxPool3dOptions)
   WITH_OPTIONS(dropout, F::DropoutFuncOptions)
   WITH_OPTIONS(dropout2d, F::DropoutFuncOptions)
   WITH_OPTIONS(dropout3d, F::DropoutFuncOptions)
