@@ -102,9 +102,18 @@ struct Counts {
   int64_t global_atomic_bytes = 0;
 };
 
+// Bytes that a lane of a warp accessed. Of global memory the offset counts from the beginning of
+// the allocation, of shared memory from an address of bank 0.
+struct LaneAccess {
+  uint64_t offset = 0;
+  unsigned size = 0, lane = 0;
+};
+
 struct LineCounts {
   std::vector<Frame> frames;
   Counts counts;
+  std::vector<LaneAccess> first_request;  // of the launch's first warp; empty where it made none
+  uint64_t allocated = 0;  // bytes of the allocation that it accessed; 0 for other memory
 };
 
 struct LaunchCounts {

@@ -27,14 +27,14 @@ struct CountedAccess {
 class Counter {
  public:
   // Adds the accesses of one warp between two barriers, which are in the order of lanes, and
-  // empties the list.
-  void add(std::vector<CountedAccess>& accesses);
+  // empties the list. The first request of each place is kept where it is the launch's first warp.
+  void add(std::vector<CountedAccess>& accesses, bool first_warp);
   void add_block(int64_t barriers, int64_t threads, int64_t idle);
   LaunchCounts counts() const;
 
  private:
   std::mutex mutex_;
-  std::map<uintptr_t, Counts> by_pc_;
+  std::map<uintptr_t, LineCounts> by_pc_;  // without frames
   int64_t barriers_ = 0, threads_ = 0, idle_ = 0;
 };
 

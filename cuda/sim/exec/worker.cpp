@@ -221,7 +221,8 @@ void Worker::end_block() {
 }
 
 void Worker::flush_accesses() {
-  for (auto& of_warp : accesses_) launch->counter->add(of_warp);
+  for (size_t warp = 0; warp < accesses_.size(); ++warp)
+    launch->counter->add(accesses_[warp], block_number_ == 0 && warp == 0);
 }
 
 // --- Worker: fibers

@@ -1,0 +1,34 @@
+"""The memory traffic of a kernel, as the runner reports it (runner/observe_simulator.cpp): for each line of the launch that moves
+most, its counts, and what the threads of the first warp accessed first."""
+import json
+
+_COUNTS = ("requests", "found", "least", "allocated")
+
+
+def parsed(text):
+    """{"kernel", "grid", "block", "lines": [{"at": "file:line", "does": "load", "store" or "atomic", "shared", "requests",
+    "found" and "least": sectors of 32 bytes, or wavefronts of shared memory, "allocated": bytes, "lanes": [[lane, offset, size], ...]}]};
+    None where there is none. A student's code shares the process that sends it, so nothing is taken that has another form."""
+    try:
+        value = json.loads(text)
+        if value is None:
+            return None
+        lines = [{"at": str(each["at"]), "does": {"load": "load", "store": "store", "atomic": "atomic"}[each["does"]],
+                  "shared": each["shared"] is True, **{name: _number(each[name]) for name in _COUNTS},
+                  "lanes": [[_number(number) for number in lane] for lane in each["lanes"][:32] if len(lane) == 3]}
+                 for each in value["lines"][:40]]
+        return {"kernel": str(value["kernel"])[:200], "grid": _three(value["grid"]), "block": _three(value["block"]),
+                "lines": [each for each in lines if each["lanes"]]}
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return None
+
+
+def _number(value):
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
+def _three(values):
+    x, y, z = map(_number, values)
+    return [x, y, z]
