@@ -191,6 +191,10 @@ class Builder:
     def _object_path(self, task, text):
         return self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options), f"{task.name}.o")
 
+    def text(self, task, submission):
+        """The text of a student's file. Errors: Problem."""
+        return _read_solution(os.path.join(submission, "core", task.file), task).decode(errors="replace")
+
     def said(self, task, submission):
         """What the compiler said of a file that it compiled."""
         path = self._object_path(task, _read_solution(os.path.join(submission, "core", task.file), task)) + ".said"

@@ -107,8 +107,9 @@ class Grader:
 
     def grade_task(self, task, submission):
         """The part of the result that is about one task. REQUIRES: prepare() was called for it."""
-        problem, program, said = "", None, build.Said()
+        problem, program, said, text = "", None, build.Said(), ""
         try:
+            text = self.builder.text(task, submission)
             program = self.builder.runner(task, submission)
             said = self.builder.said(task, submission)
         except build.Problem as error:
@@ -119,7 +120,7 @@ class Grader:
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds, hint, left, timed_out, shown = self.run_test(test, program, said, limits)
+                message, seconds, processor_seconds, hint, left, timed_out, shown = self.run_test(test, program, said, limits, text)
                 used += processor_seconds
                 if timed_out and not self.on_gpu:
                     limits = process.ShortLimits
@@ -142,7 +143,8 @@ class Grader:
                 "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
                 "problem": plain(problem), "warnings": plain(said.warnings), "tests": tests}
 
-    def run_test(self, test, program, said=None, limits=None):
+    def run_test(self, test, program, said=None, limits=None, text=""):
+        """text: that of the student's file."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, limits or self.limits, self.environment, test.task.file)
         message, hint, shown = "", test.hint, {}
@@ -165,7 +167,7 @@ class Grader:
             printed = runner.output.decode(errors="replace").splitlines()
             message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
         if context.traffic and (message or context.counts):
-            moved = traffic.parsed(context.traffic)
+            moved = traffic.parsed(context.traffic, os.path.basename(test.task.file), text)
             shown.update({"traffic": moved} if moved else {})
         return Ran(plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left, runner.timed_out, shown)
 

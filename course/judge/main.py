@@ -8,6 +8,7 @@ import time
 
 from . import build, grading, hiding, history, report
 from .formats import FORMATS
+from .watching import stamps
 
 TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
 ./grade 3.7 one task, with every failure explained. The exit status is 0 when
@@ -119,11 +120,6 @@ def _write(options, result):
     for path, render in zip(_outputs(options), renders):
         with open(path, "w") as file:
             file.write(render(result))
-
-
-def stamps(files):
-    """When each file was changed last; 0 where there is none."""
-    return [os.stat(each).st_mtime_ns if os.path.exists(each) else 0 for each in files]
 
 
 def _student_of(home, options):

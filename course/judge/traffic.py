@@ -5,15 +5,16 @@ import json
 _COUNTS = ("requests", "found", "least", "allocated")
 
 
-def parsed(text):
-    """{"kernel", "grid", "block", "lines": [{"at": "file:line", "does": "load", "store" or "atomic", "shared", "requests",
+def parsed(text, file, source):
+    """{"kernel", "grid", "block", "lines": [{"at": "file:line", "text": that line of the student's file, "does": "load", "store" or "atomic", "shared", "requests",
     "found" and "least": sectors of 32 bytes, or wavefronts of shared memory, "allocated": bytes, "lanes": [[lane, offset, size], ...]}]};
     None where there is none. A student's code shares the process that sends it, so nothing is taken that has another form."""
     try:
         value = json.loads(text)
         if value is None:
             return None
-        lines = [{"at": str(each["at"]), "does": {"load": "load", "store": "store", "atomic": "atomic"}[each["does"]],
+        rows = source.split("\n")
+        lines = [{"at": str(each["at"])[:200], "text": _row(str(each["at"]), file, rows), "does": {"load": "load", "store": "store", "atomic": "atomic"}[each["does"]],
                   "shared": each["shared"] is True, **{name: _number(each[name]) for name in _COUNTS},
                   "lanes": [[_number(number) for number in lane] for lane in each["lanes"][:32] if len(lane) == 3]}
                  for each in value["lines"][:40]]
@@ -21,6 +22,12 @@ def parsed(text):
                 "lines": [each for each in lines if each["lanes"]]}
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         return None
+
+
+def _row(at, file, rows):
+    """The line of the student's file that a place such as "3.7_matmul_tiled.cu:12" names; "" where it is of another file."""
+    name, _, number = at.rpartition(":")
+    return rows[int(number) - 1].strip()[:200] if name == file and 0 < int(number) <= len(rows) else ""
 
 
 def _number(value):
