@@ -108,7 +108,8 @@ std::string json(const sim::LaunchCounts& launch) {
   out << "{\"kernel\":" << quoted(launch.kernel);
   out << ",\"grid\":" << json(launch.grid) << ",\"block\":" << json(launch.block)
       << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
-      << ",\"barriers\":" << launch.barriers << ",\"global_loads\":" << counts.global_loads + global
+      << ",\"barriers\":" << launch.barriers << ",\"tensor_products\":" << launch.tensor_products
+      << ",\"global_loads\":" << counts.global_loads + global
       << ",\"global_stores\":" << counts.global_stores + global
       << ",\"global_load_bytes\":" << counts.global_load_bytes + counts.global_atomic_bytes
       << ",\"global_store_bytes\":" << counts.global_store_bytes + counts.global_atomic_bytes

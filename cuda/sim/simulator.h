@@ -121,8 +121,9 @@ struct LaunchCounts {
   Index3 grid, block;
   int64_t shared_bytes = 0;  // dynamic
   int64_t threads = 0;
-  int64_t idle_threads = 0;  // ended without an access to memory
-  int64_t barriers = 0;      // summed over blocks
+  int64_t idle_threads = 0;     // ended without an access to memory
+  int64_t barriers = 0;         // summed over blocks
+  int64_t tensor_products = 0;  // of two numbers, by tensor cores (wmma, mma, wgmma)
   Counts counts;
   std::vector<LineCounts> lines;  // one for each access of the source text, by file and line
   std::vector<Finding> advice() const;

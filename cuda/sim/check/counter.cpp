@@ -158,18 +158,20 @@ void Counter::add(std::vector<CountedAccess>& accesses, bool first_warp) {
   accesses.clear();
 }
 
-void Counter::add_block(int64_t barriers, int64_t threads, int64_t idle) {
+void Counter::add_block(const OfBlock& block) {
   const std::lock_guard lock(mutex_);
-  barriers_ += barriers;
-  threads_ += threads;
-  idle_ += idle;
+  all_.barriers += block.barriers;
+  all_.threads += block.threads;
+  all_.idle += block.idle;
+  all_.tensor_products += block.tensor_products;
 }
 
 LaunchCounts Counter::counts() const {
   LaunchCounts out;
-  out.barriers = barriers_;
-  out.threads = threads_;
-  out.idle_threads = idle_;
+  out.barriers = all_.barriers;
+  out.threads = all_.threads;
+  out.idle_threads = all_.idle;
+  out.tensor_products = all_.tensor_products;
   for (const auto& [pc, line] : by_pc_) {
     out.counts += line.counts;
     out.lines.push_back(line);

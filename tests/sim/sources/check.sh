@@ -49,8 +49,8 @@ END
 ! grep -q note: "$work/said" || wrong "a hint without a cause"
 
 # --- Headers that others find where there is a toolkit
-for header in cooperative_groups.h curand_kernel.h mma.h cub/cub.cuh cuda/atomic \
-  cuda/std/array thrust/device_vector.h; do
+for header in cooperative_groups.h curand_kernel.h cub/cub.cuh cuda/atomic cuda/std/array \
+  thrust/device_vector.h; do
   refused "kernel.cu:2: error: the simulator has none of NVIDIA's libraries for kernels" "$@" <<END
 // #include <cub/cub.cuh>
 #include <$header>
