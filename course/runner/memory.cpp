@@ -1,5 +1,8 @@
-// Counts the blocks of operator new, and fills each with NaN, so that who reads what nobody has written sees it.
+// Counts the blocks of operator new, and fills each with NaN, so that who reads what nobody has
+// written sees it.
 #include "runner/memory.h"
+
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -7,19 +10,25 @@
 #include <new>
 
 namespace {
-std::atomic<long> held;
+std::atomic<long> held, bytes, most;
 }  // namespace
 
 long blocks_held() { return held; }
+long bytes_held() { return bytes; }
+long most_bytes_held() { return most; }
+void forget_most() { most = bytes.load(); }
 
 void* operator new(size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   ++held;
+  const long now = bytes += static_cast<long>(malloc_usable_size(memory));
+  for (long known = most; now > known && !most.compare_exchange_weak(known, now);) {
+  }
   return std::memset(memory, 0xff, size);
 }
 void operator delete(void* memory) noexcept {
-  if (memory != nullptr) --held;
+  if (memory != nullptr) --held, bytes -= static_cast<long>(malloc_usable_size(memory));
   std::free(memory);
 }
 void operator delete(void* memory, size_t) noexcept { operator delete(memory); }
