@@ -220,7 +220,9 @@ class Builder:
         self._check_text(command, name, stage)
         account = ["-dumpdir", stage + os.sep, "-dumpbase", "made", "-fdump-tree-ssa-asmname-lineno=made", "-fcallgraph-info=su"]
         warnings = _run([*command, *account], stage, largest=LARGEST_OBJECT)
-        made, graph = (_bytes_of(os.path.join(stage, each)).decode(errors="replace") for each in ("made", "made.ci"))
+        # Of a file without functions the compiler writes no account.
+        made, graph = (_bytes_of(path).decode(errors="replace") if os.path.exists(path) else ""
+                       for path in (os.path.join(stage, each) for each in ("made", "made.ci")))
         try:
             functions = gimple.functions_in(made)
         except gimple.Refused as refused:

@@ -114,6 +114,8 @@ class Grader:
             said = self.builder.said(task, submission)
         except build.Problem as error:
             problem = str(error)
+        except Exception:  # noqa: BLE001: a fault of the judge, which costs this task alone
+            problem = "the judge failed while it built this file, and its staff should know\n" + traceback.format_exc(limit=-1)
         tests, used, leaks, limits = [], 0.0, False, self.limits  # a leak costs one test, not all
         for test in [*task.tests, *task.hidden_tests]:
             message, seconds, hint, shown = problem and "the task could not be built", 0.0, "", {}
