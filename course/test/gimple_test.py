@@ -53,6 +53,7 @@ TAKEN = [
     "__global__ void work(float* p) { *p = 1; }\nint f(const char* p) { return std::strcmp(p, \"x\") + std::string(p).size(); }",
     "int twice(int x) { return 2 * x; }\n__global__ void work(int* p, int (*f)(int)) { *p = f(*p); }\nvoid f(int* p) { launch(work, p, &twice); "
     "if (!p) throw std::string(\"x\"); }",
+    "struct S { int i; template <class T> S(T x) : i(x) {} };\n__global__ void work(int* p) { S s(p[1]); *p = s.i; }",
     "__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, __ATOMIC_ACQUIRE) + __builtin_popcount(*p); }",
 ]
 OWN = [

@@ -196,6 +196,11 @@ TEST_F(SimWmmaTest, FindsWhatIsNotAligned) {
   const DeviceArray<float> out(1024, 0.f);
   EXPECT_CONTAINS(finding_of(Kind::misaligned, store_kernel, 32, out + 4, 16u, 32u, 0u), "32");
   EXPECT_CONTAINS(finding_of(Kind::misaligned, store_kernel, 32, out, 18u, 32u, 0u), "16");
+  const DeviceArray<__half> half(256, __half(0));
+  EXPECT_CONTAINS(
+      finding_of(Kind::misaligned, matrices_kernel<wmma::row_major, wmma::row_major, float>, 32,
+                 out, half, half, 16u, 16u, 18u, wmma::mem_col_major),
+      "16");
 }
 
 TEST_F(SimWmmaTest, NeedsAllLanes) {

@@ -23,7 +23,7 @@ struct CountedAccess {
   bool shared;
 };
 
-// What a block counts by itself (LaunchCounts).
+// Numbers that a block counts by itself (LaunchCounts).
 struct OfBlock {
   int64_t barriers = 0, threads = 0, idle = 0, tensor_products = 0;
 };

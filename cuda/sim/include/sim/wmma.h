@@ -84,7 +84,7 @@ struct row_major {};
 struct col_major {};
 enum layout_t { mem_row_major, mem_col_major };
 
-// A lane's part of a matrix. Which elements these are is left open; what nobody has filled is NaN.
+// A lane's part of a matrix: CUDA leaves open which elements. A new fragment is NaN.
 template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment {
   static constexpr bool kSums = std::is_same_v<Use, accumulator>;
@@ -112,7 +112,7 @@ __forceinline__ void fill_fragment(fragment<Use, 16, 16, 16, T, Layout>& to,
   for (T& each : to.x) each = value;
 }
 
-// ldm: from the begin of one row, or column, to that of the next, in elements. The matrix begins at
+// Rows, or columns, begin ldm elements apart. The matrix begins at
 // a multiple of 32 bytes, and each of its rows or columns at one of 16.
 template <class Use, class T, class Layout>
 requires(!std::is_void_v<Layout>) __forceinline__
