@@ -53,6 +53,12 @@ def _read(path):
     try:
         with open(path, encoding="utf-8") as file:
             runs = json.load(file)
-        return [{"at": int(run["at"]), "points": {str(task): int(points) for task, points in run["points"].items()}} for run in runs][-MOST:]
+        return [{"at": _number(run["at"]), "points": {str(task): _number(points) for task, points in run["points"].items()}} for run in runs][-MOST:]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
+
+
+def _number(value):
+    if type(value) is not int or not 0 <= value < 1 << 40:
+        raise ValueError(f"{value!r} is neither a time nor points")
+    return value

@@ -248,27 +248,25 @@ class Context:
             self.fail(f"{what} has {len(c)} elements, expected {m * n}")
         for i, each in enumerate(c):
             if not math.isfinite(each) or 16 * each != math.floor(16 * each):
-                self._product_failed(c, a, b, i // n, n, k, what)
+                self._product_failed(c, a, b, i // n, n, k, what, 0)
         left, right, product = [int(4 * each) for each in a], [int(4 * each) for each in b], [int(16 * each) for each in c]
         for _ in range(2):
             v = [self.random.randint(-99991, 99991) for _ in range(n)]
             bv = [sum(map(int.__mul__, right[p * n:p * n + n], v)) for p in range(k)]
             for i in range(m):
                 if sum(map(int.__mul__, product[i * n:i * n + n], v)) != sum(map(int.__mul__, left[i * k:i * k + k], bv)):
-                    self._product_failed(c, a, b, i, n, k, what)
+                    self._product_failed(c, a, b, i, n, k, what, i)
 
-    def _product_failed(self, c, a, b, i, n, k, what):
-        """The rows before i are right. Those behind it are compared as far as that takes no time."""
+    def _product_failed(self, c, a, b, i, n, k, what, right):
+        """Row i is wrong, and so many rows before it are right. Others are compared as far as that takes no time."""
         def row(i):
             return [sum(a[i * k + p] * b[p * n + j] for p in range(k)) for j in range(n)]
-        expected = c[:i * n] + row(i)
-        for each in range(i + 1, min(len(c) // n, i + 1 + counterexample.MOST_PRODUCTS // (n * k + 1))):
-            expected += row(each)
-        for j in range(n):
-            at = i * n + j
-            if not _same(c[at], expected[at]):
-                self.fail(f"{what}[{i}, {j}]: found {_shown(c[at])}, expected {_shown(expected[at])}",
-                          counterexample.compared(c, expected, what, _same, {"m": len(c) // n, "n": n}, len(expected)))
+        for j, expected in enumerate(row(i)):
+            if not _same(c[i * n + j], expected):
+                end = min(len(c) // n, right + 1 + counterexample.MOST_PRODUCTS // (n * k + 1))
+                all_rows = c[:right * n] + [each for other in range(right, end) for each in row(other)]
+                self.fail(f"{what}[{i}, {j}]: found {_shown(c[i * n + j])}, expected {_shown(expected)}",
+                          counterexample.compared(c, all_rows, what, _same, {"m": len(c) // n, "n": n}, len(all_rows)) if i < end else None)
         self.fail(f"{what}: row {i} is wrong")
 
     def no_finding(self, reply):

@@ -16,7 +16,7 @@ def parsed(text, file, source):
         rows = source.split("\n")
         lines = [{"at": str(each["at"])[:200], "text": _row(str(each["at"]), file, rows), "does": {"load": "load", "store": "store", "atomic": "atomic"}[each["does"]],
                   "shared": each["shared"] is True, **{name: _number(each[name]) for name in _COUNTS},
-                  "lanes": [[_number(number) for number in lane] for lane in each["lanes"][:32] if len(lane) == 3]}
+                  "lanes": [_lane(*lane) for lane in each["lanes"][:32]]}
                  for each in value["lines"][:40]]
         return {"kernel": str(value["kernel"])[:200], "grid": _three(value["grid"]), "block": _three(value["block"]),
                 "lines": [each for each in lines if each["lanes"]]}
@@ -30,12 +30,17 @@ def _row(at, file, rows):
     return rows[int(number) - 1].strip()[:200] if name == file and 0 < int(number) <= len(rows) else ""
 
 
-def _number(value):
-    if type(value) is not int or not 0 <= value < 1 << 63:
+def _number(value, end=1 << 53):
+    if type(value) is not int or not 0 <= value < end:
         raise ValueError(f"{value!r} is no count")
     return value
 
 
+def _lane(lane, offset, size):
+    """size: of one access, which is no larger than a float4."""
+    return [_number(lane, 32), _number(offset), _number(size, 17)]
+
+
 def _three(values):
-    x, y, z = map(_number, values)
-    return [x, y, z]
+    x, y, z = values
+    return [_number(x), _number(y), _number(z)]
