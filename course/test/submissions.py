@@ -1,4 +1,4 @@
-"""Submissions of a class of twenty for the test of ./alike: ten students who worked alone, and ten who copied from some of them."""
+"""Submissions of a class of twenty for the test of ./alike: ten that share nothing, and ten that were copied from some of them."""
 import functools
 import os
 import random
