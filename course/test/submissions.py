@@ -12,7 +12,7 @@ MISTAKES = {"0.3": "left_aligned", "1.4": "column_of_b", "2.3": "null_visited", 
 ALONE = 10  # author 0 hands in the course's solutions, the others what stands in authors/
 KEPT = set("""alignas auto bool break case catch char class const const_cast constexpr continue decltype default delete do double else enum false float for if int long namespace new
 nullptr operator private public return short signed sizeof static static_cast struct switch template this throw true try catch typedef typename union unsigned using
-virtual void volatile while std course cpu include define first second""".split())
+virtual void volatile while std course cpu include define first second size_t ptrdiff_t""".split())
 
 
 @functools.lru_cache(None)
@@ -47,7 +47,7 @@ def written(task, number):
 def given_names(text):
     """Names that a copy cannot change: the course's types and functions, and those of the language and of its library."""
     headers = " ".join(uncommented(common.read("core", name)) for name in sorted(os.listdir(os.path.join(common.HOME, "core"))) if name.endswith(".h"))
-    library = re.findall(r"(?:std::|\.|->)(\w+)", text)
+    library = re.findall(r"(?:::|\.|->)(\w+)", text)
     return KEPT | set(re.findall(r"\b[A-Z]\w*|\w+(?=\()", headers)) | set(library)
 
 
@@ -87,7 +87,7 @@ def reordered(text, draw):
 def respelled(text, draw):
     """Small changes that mean the same."""
     text = re.sub(r"\+\+(\w+)\)", r"\1++)", text)
-    text = re.sub(r"(\w+) \+= ([^;,()]+);", r"\1 = \1 + \2;", text, count=1)
+    text = re.sub(r"(?<![\w*.>\]])(\w+) \+= ([^;,()]+);", r"\1 = \1 + \2;", text, count=1)
     return re.sub(r"\{\n", "\n{\n", text)
 
 
