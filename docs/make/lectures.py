@@ -74,7 +74,7 @@ class Text:
         parts = sections(text)
         self.why = [sentences(each, 4) for each in paragraphs(parts[0][1])[:2]]
         self.picture = re.search(r"!\[([^\]]+)\]\((img/[^)]+)\)", text).groups()
-        named = dict((heading.lower(), below) for heading, below in parts)
+        named = {part: "".join(below for heading, below in parts if re.search(part, heading, re.I)) for part in ("pitfalls", "what is tested")}
         self.pitfalls = bullets(named["pitfalls"])
         self.rows = re.findall(r"^\| (?!test \|)([^|]+) \| (\d+) \| (.+) \|$", named["what is tested"], re.M)
         self.formulas, self.example = [], ""
