@@ -11,12 +11,12 @@ SQUARE = [(1, 0, 3.0), (1, 0, 3.0)]
 COMB = [(4, 3, 2.0), (4, 1, 3.0), (3, 2, 5.0), (3, 1, -1.0), (2, 1, 4.0), (2, 0, 2.0)]
 
 
-def backward(t, nodes, edges, seed=(1.0,), times=1, order=None):
+def backward(t, nodes, edges, seed=(1.0,), times=1, order=None, **more):
     """edges: (user, input, factor), inputs with smaller numbers than their users. The last node is the root."""
     return t.run(**{"nodes": nodes, "users": [a for a, _, _ in edges], "inputs": [b for _, b, _ in edges],
                     "factors": [c for _, _, c in edges], "leaves": leaves_of(nodes, edges),
                     "order": order or list(range(nodes - 1, -1, -1)), "seed": list(seed), "seed sizes": [len(seed)],
-                    "times": times})
+                    "times": times, **more})
 
 
 def leaves_of(nodes, edges):
@@ -53,6 +53,9 @@ def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
         for seed in ([1.0], [2.0, -1.0, 5.0, 0.0, 3.0, -4.0]):
             right_leaves(t, backward(t, nodes, edges, seed), nodes, edges, seed)
+    reply = backward(t, 20, [(i, i - 1, -1.0) for i in range(1, 20)], alive=1)
+    t.at_most(reply["most alive"][0], 4, "gradients of a line of 20 nodes that are in memory at the same time (give back what has "
+              "gone through a node's function)")
 
 
 @T.test(4, "several uses", "where a result is used several times, its gradients add up",

@@ -78,11 +78,18 @@ def _(t):
 
 
 @hidden("3.2", of="contiguous", test="not finite", title="large numbers, infinity and NaN, by every operation",
-        hint="Let apply(op, x) compute each result; load once, and store once.")
+        hint="Let apply(op, x) compute each result.")
 def _(t):
     for op, expected in OF_EXTREMES1.items():
         reply = t.run(out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], blocks=1, op=op, memory=[0.0] * 7, x=EXTREMES1)
         t.close(reply["memory"], expected, "out")
+
+
+@hidden("3.2", of="sectors", test="sectors of all operations", title="each element is loaded once and stored once, by every operation",
+        hint="A thread loads an element once, and stores once, whatever the operation.")
+def _(t):
+    for op in OF_EXTREMES1:
+        reply = t.run(out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], blocks=1, op=op, memory=[0.0] * 7, x=EXTREMES1)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 7, "loads from global memory")
