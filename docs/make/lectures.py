@@ -16,16 +16,6 @@ from course import COURSE, MODULES, ROOT  # noqa: E402  (which adds the course t
 from judge import grading  # noqa: E402
 
 FOLDER = os.path.join(COURSE, "staff", "lectures")
-STYLE = """
-body { font: 18px/1.45 system-ui, sans-serif; margin: 0; background: #ddd; color: #222; }
-section { background: #fff; max-width: 1180px; margin: 20px auto; padding: 28px 44px; box-shadow: 0 1px 4px #888; break-after: page; }
-h1 { font-size: 30px; margin: 0 0 14px; border-bottom: 3px solid #9ecae9; } h2 { font-size: 20px; margin: 18px 0 6px; }
-.halves { display: grid; grid-template-columns: 1fr 1fr; gap: 32px; align-items: start; } .halves > div { min-width: 0; }
-img { max-width: 100%; } pre { background: #f3f3f3; padding: 10px; white-space: pre-wrap; font-size: 15px; margin: 6px 0; } p { margin: 8px 0; }
-table { border-collapse: collapse; font-size: 16px; } td, th { border-bottom: 1px solid #ccc; padding: 3px 10px; text-align: left; }
-li { margin: 4px 0; } summary { cursor: pointer; } details p { margin: 4px 0 4px 18px; color: #444; }
-@media print { body { background: #fff; font-size: 14px; } section { box-shadow: none; margin: 0; } }
-"""
 # Headings that are no mathematics: those that test/text_test.py knows.
 OTHERS = r"\bwrite\b|pitfalls|what is tested|\bread\b|\bwhy this\b|train with it|the race"
 CODE = re.compile(r"^```[^\n]*\n(.*?)^```$|((?:^    [^\n]*\n(?:\n(?=    ))?)+)", re.M | re.S)
@@ -187,7 +177,7 @@ def outline(module, tasks):
     return f"""<!DOCTYPE html>
 <!-- The lecture outline of module {module}, made by docs/make/lectures.py from the course's texts. -->
 <html lang="en">
-<head><meta charset="utf-8"><title>{module} {MODULES[module]}</title><style>{STYLE}</style></head>
+<head><meta charset="utf-8"><title>{module} {MODULES[module]}</title><link rel="stylesheet" href="style.css"></head>
 <body>
 <section>
 <h1>{module} {MODULES[module]}</h1>
@@ -212,7 +202,7 @@ def outline(module, tasks):
 def main():
     tasks = grading.load_tasks(COURSE)
     made = {os.path.join(FOLDER, f"{module}.html"): outline(module, [task for task in tasks if task.module == module]) for module in range(len(MODULES))}
-    stale = [path for path in glob.glob(FOLDER + "/*") if path not in made]
+    stale = [path for path in glob.glob(FOLDER + "/*.html") if path not in made]
     stale += [path for path, text in made.items() if not os.path.exists(path) or open(path).read() != text]
     for path in stale:
         if "--check" in sys.argv:
