@@ -141,4 +141,6 @@ def _parse(arguments):
         parser.error(f"there is no stage {unknown[0]}" if unknown else "--epochs and --images are 1 or more")
     if not options.temperature >= 0:
         parser.error("--temperature is 0 or more")
+    if options.model and not os.path.isfile(options.model):
+        raise SystemExit(f"train: there is no file {options.model}; --model names a model")
     return options

@@ -83,11 +83,11 @@ struct Simple final : course::Blocks {
       out[e] += static_cast<float>(place);
     return out;
   }
-  // The left half times the right one.
+  // The square of the left half times the right one.
   Row swiglu(const Row& x) override {
     const size_t half = x.size() / 2;
     Row out;
-    for (size_t e = 0; e < half; ++e) out.push_back(x[e] * x[half + e]);
+    for (size_t e = 0; e < half; ++e) out.push_back(x[e] * x[e] * x[half + e]);
     return out;
   }
   // The mean of the values, each times the product of its key and the query.

@@ -177,6 +177,7 @@ def _(t):
     lie(t, "an empty file", b"")
     lie(t, "a file of 7 bytes", bytes(7))
     lie(t, "a header that is a byte longer than the file", file_of(good, b"", len(good) + 1))
+    lie(t, "a header of 2^32 bytes more than there are", file_of(good, bytes(8), (1 << 32) + len(good)))
     lie(t, "a header of 2^63 bytes", file_of(good, bytes(8), 1 << 63))
     lie(t, "a header of 2^64 - 1 bytes", file_of(good, bytes(8), (1 << 64) - 1))
     lie(t, "a header that is no JSON", file_of(b"{", bytes(8)))
@@ -250,6 +251,7 @@ def _(t):
     refused("a file of one layer whose metadata say 2", layers="2")
     refused("64 numbers in 3 heads", heads="3")
     refused("0 heads", heads="0")
+    t.throws("a file of 32 numbers in 3 heads of 10", BAD, function="load_model", **Model(3, 1, 32, 3, 1).file())
     refused("0 groups", groups="0")
     for tokens in ([3], [0, 1, 3], [2, -1]):
         found = t.run(function="refused", tokens=tokens, **model.file())["left"]
@@ -264,9 +266,12 @@ def _(t):
     t.equal(forward(t, rows, [2])["logits"], [3.0, 4.0, 17.0], "logits of a model without layers")
     rows.scales[TABLE][2] = 0.5
     t.equal(forward(t, rows, [2])["logits"], [1.5, 2.0, 4.25], "logits, where the scale of the last row is 0.5")
+    wide = Model(2, 0, 64).set("table", r0c40=2, r1c40=3)
+    wide.scales[TABLE] = [0.0, 1.0, 4.0, 0.5]
+    t.equal(forward(t, wide, [1])["logits"], [3.0, 2.25], "logits, where the second group of each row counts")
     gated = Model(3).set("table", r0c0=3, r0c1=5, r1c2=1, r2c0=1).set("mlp.gate", r7c0=2).set("mlp.up", r7c1=1).set("mlp.down", r2c7=1)
-    t.equal(forward(t, gated, [0])["logits"], [34.0, 30.0, 3.0], "logits of a layer with gate, up and down")
-    t.equal(forward(t, gated.norm(NORMS[1], e0=0.5, e1=3.0).norm(NORMS[0], e0=9.0), [0])["logits"], [34.0, 45.0, 3.0], "logits, where the layer's norms are not 1")
+    t.equal(forward(t, gated, [0])["logits"], [34.0, 180.0, 3.0], "logits of a layer with gate, up and down")
+    t.equal(forward(t, gated.norm(NORMS[1], e0=0.5, e1=3.0).norm(NORMS[0], e0=9.0), [0])["logits"], [34.0, 135.0, 3.0], "logits, where the layer's norms are not 1")
     values = Model(4).set("table", r0c0=1, r1c0=2, r2c0=4, r3c3=1).set("self_attn.v", r0c0=1).set("self_attn.o", r3c0=1)
     t.close(forward(t, values, [1])["logits"][3], 0.0, "the logit that sees attention, at place 0")
     t.close(forward(t, values, [0, 1])["logits"][3], 1.0, "the logit that sees attention, at place 1")
@@ -274,8 +279,11 @@ def _(t):
     t.close(forward(t, values.norm(NORMS[0], e0=3.0).norm(NORMS[1], e0=7.0), [0, 1, 2])["logits"][3], 20.0, "the same with a norm of 3 in front of attention")
     keys = Model(2).set("table", r0c0=2, r1c3=1).set("self_attn.q", r5c0=1).set("self_attn.k", r5c0=3).set("self_attn.v", r0c0=1).set("self_attn.o", r3c0=1)
     t.close(forward(t, keys, [0])["logits"][1], 24.0, "the logit that sees attention, with keys and queries")
-    heads = Model(3, 1, 32, 4, 2).set("table", r0c0=2, r0c1=3, r1c5=1, r2c6=1).set("self_attn.v", r0c0=1, r8c1=1).set("self_attn.o", r5c8=1, r6c24=1)
+    heads = Model(3, 1, 32, 4, 2).set("table", r0c0=2, r0c1=3, r1c5=1, r2c6=1).set("self_attn.q", r12c0=1).set("self_attn.v", r0c0=1, r8c1=1)
+    heads.set("self_attn.o", r5c8=1, r6c24=1)
     t.close(forward(t, heads, [0, 0])["logits"][1:], [1.0, 1.5], "logits of head 1 and head 3, of 4 heads in 2 groups")
+    both = Model(2).set("table", r0c0=1, r1c4=1).set("self_attn.v", r0c0=1).set("self_attn.o", r3c0=1).set("mlp.gate", r0c3=1).set("mlp.up", r0c0=1).set("mlp.down", r4c0=1)
+    t.close(forward(t, both, [0, 0])["logits"][1], 0.25, "the logit that sees what gate makes of attention")
 
 
 @T.test(3, "answer", "answers end where they should, and a question begins a new text",

@@ -47,7 +47,7 @@ class Reference:
                         seen[head * d + e] += score * v[at + e]
             x = [a + b for a, b in zip(x, of("self_attn.o", seen))]
             h = self._normed(x, self.own.layer(i, self.own.NORMS[1]))
-            wide = [a * b for a, b in zip(of("mlp.gate", h), of("mlp.up", h))]
+            wide = [a * a * b for a, b in zip(of("mlp.gate", h), of("mlp.up", h))]
             x = [a + b for a, b in zip(x, of("mlp.down", wide))]
         self.place += 1
         return self._times(self.own.TABLE, self._normed(x, self.own.NORM))
@@ -84,7 +84,7 @@ def _(t):
     for size in (1, 4):
         own.lie(t, f"a file of {size} bytes", bytes([1]) * size)
     own.lie(t, "a file of 8 bytes with a header of 1", struct.pack("<Q", 1))
-    for length in ((1 << 63) - 1, (1 << 63) - 8, (1 << 32) + 70, 1 << 40, (1 << 64) - 8, (1 << 64) - 70):
+    for length in ((1 << 63) - 1, (1 << 63) - 8, (1 << 40) + len(own.tensor()), 1 << 40, (1 << 64) - 8, (1 << 64) - 70):
         own.lie(t, f"a header of {length} bytes", own.file_of(own.tensor(), bytes(8), length))
     for dtype in ("F16", "f32", "U8", "BF1", "F64"):
         own.lie(t, f"a tensor of dtype {dtype}", own.file_of(own.tensor(dtype, (8,) if dtype == "U8" else (1,) if dtype == "F64" else (2,)), bytes(8)))
@@ -142,6 +142,8 @@ def _(t):
         full = own.layer(0, f"mlp.{name}_proj.weight")
         uneven.shapes[full], uneven.bytes[full], uneven.scales[full] = shape, [0] * (48 * 32), [1.0] * (shape[0] * (shape[1] // 32))
     t.throws("48 hidden numbers, in groups of 32", "std::invalid_argument", function="load_model", **uneven.file())
+    t.throws("4 heads in 3 groups", "std::invalid_argument", function="load_model", **own.Model(3, 1, 32, 4, 3).file())
+    t.throws("64 numbers in 5 heads", "std::invalid_argument", function="load_model", **own.Model(3, 1, 64, 5, 5).file())
     for tokens in ([4], [0, -1, 2], [3, 3, 3, 1000000]):
         t.equal(t.run(function="refused", tokens=tokens, **model.file())["left"], [1, 0, 0], "whether it threw std::out_of_range, the place, and the numbers in the caches")
 
