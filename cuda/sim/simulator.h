@@ -102,8 +102,8 @@ struct Counts {
   int64_t global_atomic_bytes = 0;
 };
 
-// Bytes that a lane of a warp accessed. Of global memory the offset counts from the beginning of
-// the allocation, of shared memory from an address of bank 0.
+// Bytes that a lane of a warp accessed. The offset counts from the beginning of the allocation; in
+// shared memory it counts from an address of bank 0.
 struct LaneAccess {
   uint64_t offset = 0;
   unsigned size = 0, lane = 0;
