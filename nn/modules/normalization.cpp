@@ -103,6 +103,9 @@ Tensor RMSNormImpl::forward(const Tensor& input) {
 }
 
 void GroupNormImpl::reset() {
+  check(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
+        "GroupNorm: num_channels is ", options.num_channels(), " and num_groups ",
+        options.num_groups(), "; expected groups of equal size");
   register_affine(*this, options.affine(), {options.num_channels()});
   reset_parameters();
 }

@@ -24,6 +24,7 @@ Tensor norms(const char* op, const Tensor& input, const LPPoolOptions<D>& option
   check(input.operand(op).dim() == kDims + 1 || input.dim() == kDims + 2, op, ": Expected ",
         kDims + 1, "D or ", kDims + 2, "D (batch mode) tensor for input, but got: ", input.sizes(),
         "; use unsqueeze or flatten");
+  check(options.norm_type() != 0, op, ": norm_type is 0, and no 0th root exists; give another");
   double count = 1;
   for (const int64_t size : options.kernel_size()) count *= static_cast<double>(size);
   const auto averages = AvgPoolOptions<D>(options.kernel_size())

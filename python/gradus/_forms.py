@@ -97,7 +97,18 @@ def unique(input: Tensor, sorted: builtins.bool = True, return_inverse: builtins
         found = _gradus._unique2(input, sorted, return_inverse, return_counts)
     else:
         found = _gradus.unique_dim(input, dim, sorted, return_inverse, return_counts)
-    out = (found[0],) + (found[1],) * return_inverse + (found[2],) * return_counts
+    return _asked_for(found, return_inverse, return_counts)
+
+
+def unique_consecutive(input: Tensor, return_inverse: builtins.bool = False,
+                       return_counts: builtins.bool = False, dim: builtins.int | None = None) -> Any:
+    """The elements, or slices along dim, that differ from the one before; also as unique says."""
+    found = _gradus.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _asked_for(found, return_inverse, return_counts)
+
+
+def _asked_for(found: Any, inverse: builtins.bool, counts: builtins.bool) -> Any:
+    out = (found[0],) + (found[1],) * inverse + (found[2],) * counts
     return out if len(out) > 1 else out[0]
 
 
@@ -143,11 +154,12 @@ def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -
     return f"gradus.{'cuda.' if self.is_cuda else ''}{name}Tensor"
 
 
-for _name in ("zeros", "ones", "empty", "full", "tensor"):
+for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
     setattr(Tensor, "new_" + _name, _new(_name))
 setattr(Tensor, "type", type)
 setattr(Tensor, "unique", unique)
+setattr(Tensor, "unique_consecutive", unique_consecutive)
 
 __all__ = ["Size", "block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul",
-           "einsum", "finfo", "iinfo", "is_tensor", "meshgrid", "numel", "unique"]
+           "einsum", "finfo", "iinfo", "is_tensor", "meshgrid", "numel", "unique", "unique_consecutive"]
 __all__ += [name for name in globals() if name.endswith("Tensor") and name != "Tensor"]

@@ -16,6 +16,8 @@ nb::handle bind_tensor(nb::module_& m);
 void bind_tensor_members(nb::module_& m, nb::handle tensor);
 void bind_data(nb::module_& m, nb::handle tensor);
 void bind_sampling(nb::handle tensor);
+// REQUIRES: the rows are bound.
+void bind_tensor_forms(nb::handle tensor);
 void bind_modes(nb::module_& m);
 void bind_autograd(nb::module_& m, nb::handle tensor);
 void bind_exchange(nb::module_& m, nb::handle tensor);

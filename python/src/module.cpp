@@ -33,6 +33,7 @@ NB_MODULE(_gradus, m) {
   bind_direct(scopes);
   bind_data(m, tensor);
   bind_sampling(tensor);
+  bind_tensor_forms(tensor);
   bind_exchange(m, tensor);
   bind_files(m);
   bind_modes(m);

@@ -46,6 +46,15 @@ void fail_argument(const char* function, std::string_view name, const char* what
   fail<TypeError>(function, ": the argument ", name, " ", what);
 }
 
+void fail_value(const char* function, std::string_view name, nb::handle given,
+                const std::string& type, std::span<const char* const> choices) {
+  const std::string found = std::string(function) + ": " + std::string(name) + " is " +
+                            nb::cast<std::string>(nb::repr(given)) + "; expected ";
+  if (choices.empty() || !PyUnicode_Check(given.ptr())) fail<TypeError>(found, type);
+  fail<ValueError>(found, "one of ",
+                   joined(std::vector<std::string>(choices.begin(), choices.end()), ", "));
+}
+
 std::vector<std::string> names_of(std::string_view list) {
   if (list.empty()) return {"input"};
   if (list.front() == '(') list = list.substr(1, list.size() - 2);
@@ -80,8 +89,8 @@ Placement::Placement(nb::dict& keywords) {
   const auto take = [&](const char* name, auto& to) {
     const nb::str key(name);
     if (!keywords.contains(key)) return;
-    if (!to.load(nb::object(keywords[key]), true))
-      fail_argument("Module", name, "has a value of another type");
+    const nb::object given(keywords[key]);
+    if (!to.load(given, true)) fail_value("Module", name, given, std::string("a ") + name);
     PyDict_DelItem(keywords.ptr(), key.ptr());
   };
   take("device", device);

@@ -56,16 +56,14 @@ void set_option(const char* optimizer, Fields fields, nb::handle name, nb::handl
     if (whole_name(field.name) != key) continue;
     known = true;
     const nb::object given = field.name == key ? nb::borrow(value) : nb::object(value[part++]);
-    const bool taken = std::visit(
+    std::visit(
         [&](auto* to) {
           using T = std::remove_pointer_t<decltype(to)>;
-          if constexpr (std::is_same_v<T, std::deque<Tensor>>)
-            return false;
-          else
-            return load_option(given, *to);
+          if constexpr (!std::is_same_v<T, std::deque<Tensor>>)
+            if (load_option(given, *to)) return;
+          fail_value(optimizer, key, given, type_text<T>());
         },
         field.value);
-    if (!taken) fail_argument(optimizer, key, "has a value of another type");
   }
   if (!known) fail_argument(optimizer, key, "is unknown");
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -288,6 +289,17 @@ struct OptionText {
 std::string signature_of(const std::vector<OptionText>& options);
 // Errors: TypeError for an argument that no option takes, one given twice and one missing.
 [[noreturn]] void fail_argument(const char* function, std::string_view name, const char* what);
+// Errors: ValueError for a text that is none of the choices, else TypeError.
+[[noreturn]] void fail_value(const char* function, std::string_view name, nb::handle given,
+                             const std::string& type, std::span<const char* const> choices = {});
+// The texts of a type that has some.
+template <class T>
+std::span<const char* const> choices_of() {
+  if constexpr (Enumeration<T>)
+    return texts_of<T>;
+  else
+    return {};
+}
 
 template <class Options>
 struct OptionBinding {
@@ -381,7 +393,7 @@ struct OptionBinding {
         if (!given.is_valid()) {
           if (index < required()) fail_argument(function, name, "is missing");
         } else if (!(given.is_none() && following()[index]) && !load_option(given, value)) {
-          fail_argument(function, name, "has a value of another type");
+          fail_value(function, name, given, type_text<T>(), choices_of<T>());
         }
       });
     };

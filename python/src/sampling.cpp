@@ -1,4 +1,4 @@
-// Methods that fill a tensor with random numbers, and those about pinned memory.
+// Methods that draw random numbers, and those about pinned memory.
 #include <gradus/gradus.h>
 
 #include "bind.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Draws = Given<std::optional<Generator>>;
 
-// f(x, generator), which fills x.
+// f(x, generator), which fills x, or draws by its elements.
 template <class F>
 Tensor filled_by(const Tensor& x, Draws& generator, const F& f) {
   return computed_on<Tensor>([&]() -> Tensor { return f(generator.get()); }, work_of(x));
@@ -77,6 +77,22 @@ void bind_sampling(nb::handle tensor) {
       nb::arg("generator") = nb::none(),
       "Fills it with integers of [from_, to). One number is `to`; without any, all that its dtype "
       "holds.");
+  c.def(
+      "bernoulli",
+      [](const Tensor& x, std::optional<double> p, Draws& generator) {
+        return filled_by(x, generator,
+                         [&](const auto& g) { return p ? x.bernoulli(*p, g) : x.bernoulli(g); });
+      },
+      nb::arg("p") = nb::none(), nb::kw_only(), nb::arg("generator") = nb::none(),
+      "Ones, of the probability that each element is, or of p, and zeros.");
+  c.def(
+      "multinomial",
+      [](const Tensor& x, int64_t num_samples, bool replacement, Draws& generator) {
+        return filled_by(x, generator,
+                         [&](const auto& g) { return x.multinomial(num_samples, replacement, g); });
+      },
+      nb::arg("num_samples"), nb::arg("replacement") = false, nb::kw_only(),
+      nb::arg("generator") = nb::none(), "Indices drawn by the weights in the last dimension.");
   c.def(
       "is_pinned", [](const Tensor& x) { return x.is_pinned(); },
       "Whether a GPU reads its memory at full speed.");

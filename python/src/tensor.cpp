@@ -304,6 +304,10 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
   CONVERTED("int", kInt)
   CONVERTED("short", kShort)
   CONVERTED("bool", kBool)
+  CONVERTED("byte", kByte)
+  CONVERTED("char", kChar)
+  CONVERTED("cfloat", kComplexFloat)
+  CONVERTED("cdouble", kComplexDouble)
 #undef CONVERTED
   c.def(
       "view", [](const Tensor& x, const Given<ScalarType>& dtype) { return x.view(dtype.value); },

@@ -38,6 +38,37 @@ def test_every_row_is_a_function_and_a_method():
     assert not undocumented
 
 
+# What only C++ needs: memory by type, handles, and names that Python spells in another way.
+ONLY_CPP = set("""Tensor accessor packed_accessor packed_accessor32 packed_accessor64 generic_packed_accessor
+    at const_data_ptr mutable_data_ptr storage has_storage is_alias_of is_non_overlapping_and_dense
+    defined reset use_count is_same handle impl impl_ptr operand unsafeGetTensorImpl
+    sizes strides scalar_type options suggest_memory_format is_view is_variable name print toString
+    mutable_grad set_requires_grad set_data tensor_data variable_data toBackend toType
+    remove_hook""".split())
+
+
+def test_every_method_of_a_tensor_is_one():
+    text = re.sub(r"//.*", "", (ROOT / "tensor/tensor.h").read_text())
+    text = text[text.index("class Tensor"):]
+    text = text[:text.index("\n private:")]
+    names = set(re.findall(r"^  (?:const |static |\[\[\w+\]\] )*[\w:]+(?:<[^;(]*?>)?[&*]? ?[&*]?(?<![.\w])(\w+)\(",
+                           text, re.MULTILINE))
+    assert len(names) > 100 and ONLY_CPP <= names
+    assert not [name for name in sorted(names - ONLY_CPP) if not hasattr(gradus.Tensor, name)]
+
+
+def test_every_function_of_a_layer_is_one():
+    names = set()
+    for path in (ROOT / "nn/modules").glob("*.h"):
+        for block in re.findall(r"namespace (?:gradus::nn::)?functional \{(.*?)\}  // namespace (?:gradus::nn::)?functional",
+                                path.read_text(), re.DOTALL):
+            names |= set(re.findall(r"^(?:inline )?(?:Tensor|TensorPair|std::tuple<[^>]*>) (\w+)\(",
+                                    re.sub(r"//.*", "", block), re.MULTILINE))
+    assert len(names) > 65
+    names -= {"max_unpool", "sync_batch_norm", "multi_head_attention_forward"}  # max_unpool2d, SyncBatchNorm, ...
+    assert not [name for name in sorted(names) if not hasattr(gradus.nn.functional, name)]
+
+
 def test_every_layer_is_a_class():
     text = ""
     for path in [*(ROOT / "nn/modules").glob("*.h"), ROOT / "nn/sequential.h", ROOT / "nn/containers.h",

@@ -179,3 +179,48 @@ def test_forward_takes_keywords():
 
 def test_an_option_called_dtype_reaches_the_module():
     assert nn.Softmax(0, dtype=gradus.float64)(gradus.rand(3)).dtype == gradus.float64
+
+
+def test_functions_of_layers_take_keywords():
+    F = gradus.nn.functional
+    x, target = gradus.rand(2, 3), gradus.tensor([0, 2])
+    assert F.cross_entropy(input=x, target=target) == F.cross_entropy(x, target)
+    assert F.triplet_margin_loss(anchor=x, positive=x, negative=x + 1, margin=2.0) == F.triplet_margin_loss(x, x, x + 1, 2.0)
+    assert F.layer_norm(x, normalized_shape=(3,)).equal(F.layer_norm(input=x, normalized_shape=(3,)))
+    with pytest.raises(TypeError, match="cross_entropy: the argument target is missing"):
+        F.cross_entropy(x)
+    with pytest.raises(TypeError, match="cross_entropy: target is 'a'; expected a Tensor"):
+        F.cross_entropy(x, "a")
+    with pytest.raises(TypeError, match="input"):
+        F.cross_entropy(x, target, input=x)
+
+
+def test_a_text_that_is_no_choice_is_a_value_error():
+    with pytest.raises(ValueError, match="reduction is 'avg'; expected one of none, mean, sum, batchmean"):
+        gradus.nn.MSELoss(reduction="avg")
+    with pytest.raises(TypeError, match="padding_mode is 3; expected str"):
+        gradus.nn.Conv2d(1, 1, 1, padding_mode=3)
+    with pytest.raises(TypeError, match="lr is 'fast'; expected float"):
+        gradus.optim.SGD([gradus.nn.Parameter(gradus.ones(1))], lr="fast")
+
+
+# The numbers are PyTorch's 2.
+def test_images_are_read_at_any_places():
+    F = gradus.nn.functional
+    image = gradus.arange(9.0).view(1, 1, 3, 3)
+    same = F.affine_grid(gradus.tensor([[[1.0, 0, 0], [0, 1, 0]]]), image.shape, align_corners=False)
+    assert F.grid_sample(image, same, align_corners=False).equal(image)
+    turned = F.affine_grid(gradus.tensor([[[0.0, -1, 0], [1, 0, 0]]]), (1, 1, 3, 3), align_corners=True)
+    assert F.grid_sample(input=image, grid=turned, mode="nearest", align_corners=True)[0, 0].tolist() == \
+        [[2, 5, 8], [1, 4, 7], [0, 3, 6]]
+
+
+def test_pools_give_the_places_of_their_maxima():
+    F = gradus.nn.functional
+    x = gradus.arange(16.0).view(1, 1, 4, 4)
+    values, places = F.max_pool2d(x, 2, return_indices=True)
+    assert places[0, 0].tolist() == [[5, 7], [13, 15]]
+    assert F.max_unpool2d(values, places, 2).sum() == values.sum()
+    assert F.adaptive_max_pool2d(x, 2, return_indices=True)[1].equal(places)
+    assert F.fractional_max_pool2d(x, 2, output_size=2, return_indices=True)[1].shape == (1, 1, 2, 2)
+    assert F.max_pool2d(x, kernel_size=2).equal(values)

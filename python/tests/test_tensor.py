@@ -150,3 +150,32 @@ def test_pin_memory():
             batches = list(loader)
     assert [batch[0].item() for batch in batches] == [1, 1, 1, 1]
     assert all(batch[0].is_pinned() == gradus.cuda.is_available() for batch in batches)
+
+
+def test_the_shape_is_changed_in_place():
+    x = gradus.arange(6.0).view(2, 1, 3)
+    assert x.squeeze_(1) is x and x.shape == (2, 3)
+    assert x.unsqueeze_(0).transpose_(1, 2).shape == (1, 3, 2)
+    assert x.squeeze_().t_().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert x.swapaxes_(0, 1).as_strided_((2, 2), (3, 1), 1).tolist() == [[1, 2], [4, 5]]
+    assert gradus.ones(1, 3, 1).squeeze_((0, 2)).shape == (3,)
+    assert gradus.ones(6).resize_(2, 2).resize_((1, 3)).resize_as_(gradus.ones(2)).shape == (2,)
+    assert gradus.empty(0).set_(x).data_ptr() == x.data_ptr()
+    with pytest.raises(TypeError, match="resize_: expected whole numbers"):
+        x.resize_("a")
+
+
+def test_forms_that_differ_from_functions():
+    x = gradus.tensor([[1.0, -2.0], [3.0, -4.0]])
+    assert x.where(x > 0, 0).tolist() == [[1, 0], [3, 0]]
+    assert x.where(x > 0, -x).equal(x.abs())
+    assert x.clone().fill_diagonal_(9).tolist() == [[9, -2], [3, 9]]
+    assert x[0]._base is x and x._base is None
+    assert x.is_cpu and not x.is_sparse and x.ndimension() == 2
+    assert gradus.ones(3).bernoulli(0.0).sum() == 0 and gradus.ones(3).bernoulli().sum() == 3
+    assert sorted(gradus.ones(3).multinomial(3).tolist()) == [0, 1, 2]
+    assert [str(f().dtype) for f in (x.byte, x.char, x.cfloat, x.cdouble)] == \
+        ["gradus.uint8", "gradus.int8", "gradus.complex64", "gradus.complex128"]
+    found, counts = gradus.tensor([1, 1, 2, 1]).unique_consecutive(return_counts=True)
+    assert found.tolist() == [1, 2, 1] and counts.tolist() == [2, 1, 1]
+    assert x.new_empty_strided((2, 3), (1, 2)).stride() == (1, 2)

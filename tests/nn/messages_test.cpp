@@ -180,6 +180,30 @@ TEST(Messages, OfWindowsNameTheOperationOfTheUser) {
   });
 }
 
+// Options that make no sense for any input are refused and not computed with.
+TEST(Messages, OfOptionsThatNoInputFits) {
+  const Tensor x = ones({2, 4, 6, 6}), rows = ones({2, 3});
+  refuses("hardtanh: min_val is 1 and max_val -1; expected min_val <= max_val",
+          [&] { nn::Hardtanh(nn::HardtanhOptions().min_val(1).max_val(-1))(x); });
+  refuses("lp_pool2d: norm_type is 0", [&] { nn::LPPool2d(0, 2)(x); });
+  refuses("batch_norm: eps is 0; expected more than 0 in training",
+          [&] { nn::BatchNorm2d(nn::BatchNorm2dOptions(4).eps(0))(x); });
+  refuses("GroupNorm: num_channels is 4 and num_groups 3; expected groups of equal size",
+          [&] { nn::GroupNorm(3, 4); });
+  refuses("GroupNorm: num_channels is 4 and num_groups 0", [&] { nn::GroupNorm(0, 4); });
+  refuses("cosine_similarity: eps is -1; expected 0 or more",
+          [&] { cosine_similarity(rows, rows, 1, -1); });
+  for (const double margin : {0., -1.})
+    refuses("triplet_margin_loss: margin is", [&] {
+      nn::TripletMarginLoss(nn::TripletMarginLossOptions().margin(margin))(rows, rows, rows);
+    });
+  refuses("pad: mode \"replicate\" with -3 and -3 leaves nothing of dimension 3 of size 6",
+          [&] { nn::ReplicationPad2d(-3)(x); });
+  // The bounds themselves are taken.
+  EXPECT_EQ(hardtanh(rows, 1, 1).sum().item<float>(), 6);
+  EXPECT_EQ(nn::BatchNorm2d(nn::BatchNorm2dOptions(4).eps(1e-30))(x).sizes(), x.sizes());
+}
+
 TEST(Messages, OfLossesNameTheLoss) {
   const Tensor two = zeros({2}), three = zeros({3});
   const auto sizes = [](const char* op) {

@@ -115,6 +115,8 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   raw::check_number("hardtanh", self);
+  check(!(min_val.toDouble() > max_val.toDouble()), "hardtanh: min_val is ", min_val.toDouble(),
+        " and max_val ", max_val.toDouble(), "; expected min_val <= max_val");
   if (!self.is_floating_point()) return clamp(self, min_val.toLong(), max_val.toLong());
   const Scalar lo = min_val, hi = max_val;
   for (const Scalar& bound : {lo, hi}) raw::check_fits("hardtanh", bound, self.dtype());

@@ -33,6 +33,7 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
   const ScalarType common = promoteTypes(x1.dtype(), x2.dtype());
   check<TypeError>(isFloatingType(common), "cosine_similarity: dtype ", common,
                    " is not a floating point type; convert with .to(kFloat)");
+  check(!(eps < 0), "cosine_similarity: eps is ", eps, "; expected 0 or more");
   const Dims shape = broadcast_shapes("cosine_similarity", x1.sizes(), x2.sizes());
   const auto direction = [&](const Tensor& x) {
     const Tensor vectors = x.to(common).expand(shape);

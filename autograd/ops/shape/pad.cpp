@@ -135,6 +135,8 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
       out = grown(kind, cropped(out, d, before, after), d, before, after);
     else
       out = cropped(grown(kind, out, d, before, after), d, before, after);
+    check(out.size(d) > 0 || self.size(d) == 0, "pad: mode \"", mode, "\" with ", before, " and ",
+          after, " leaves nothing of dimension ", d, " of size ", self.size(d), "; cut off less");
   }
   return out.is_same(self) ? self.clone() : out.contiguous();
 }

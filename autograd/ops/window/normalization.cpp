@@ -206,6 +206,8 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
   check(
       training || (of.running_mean.defined() && of.running_var.defined()), kOp,
       ": running_mean and running_var must be defined in evaluation mode; give them, or training");
+  check(!training || !(of.eps <= 0), kOp, ": eps is ", of.eps,
+        "; expected more than 0 in training");
   check_parameters(kOp, input, of.weight, of.bias);
   check_parameters(kOp, input, of.running_mean, of.running_var);
   if (input.numel() == 0) {

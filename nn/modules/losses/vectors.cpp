@@ -30,6 +30,7 @@ namespace {
 template <class Distance, class Options>
 Tensor triplet_loss(const char* op, const Tensor& anchor, const Tensor& positive,
                     const Tensor& negative, const Distance& distance, const Options& options) {
+  check(options.margin() > 0, op, ": margin is ", options.margin(), "; expected more than 0");
   Tensor apart = distance(anchor, negative);
   if (options.swap()) apart = apart.minimum(distance(positive, negative));
   return reduced(op, (distance(anchor, positive) - apart + options.margin()).clamp_min(0),

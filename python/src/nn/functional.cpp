@@ -4,31 +4,56 @@
 namespace gradus::python {
 namespace {
 
-template <class R, class... A>
-void add_function(nb::module_& m, const char* name, const char* doc, R (*function)(A...)) {
+// list: what the tensors before the options are called. places: what return_indices=True calls.
+template <class R, class... A, class Places = std::nullptr_t>
+void add_function(nb::module_& m, const char* name, const char* doc, R (*function)(A...),
+                  std::string_view list = "input", Places places = nullptr) {
   using All = std::tuple<std::decay_t<A>...>;
   static constexpr size_t tensors = sizeof...(A) - 1;
   using Options = std::tuple_element_t<tensors, All>;
   using Binding = OptionBinding<Options>;
-  std::string signature = "def " + std::string(name) + "(";
-  const char* names[] = {"input", "input2", "input3", "input4", "input5"};
-  if (tensors == 2) names[1] = "target";
-  for (size_t i = 0; i < tensors; ++i)
-    signature += std::string(i ? ", " : "") + names[i] + ": Tensor";
-  signature += signature_of(Binding::texts()) + ") -> " + type_text<R>();
+  const std::vector<std::string> names = names_of(list);
+  std::string signature =
+      "def " + std::string(name) + "(" + joined(names, ": Tensor, ") + ": Tensor";
+  const std::string text = signature_of(Binding::texts());
+  signature += text;
+  if (places)
+    signature += std::string(text.find("*,") == text.npos ? ", *" : "") +
+                 ", return_indices: bool = False";
+  signature += ") -> " + type_text<R>();
   m.def(
       name,
-      [name, function](const nb::args& args, const nb::kwargs& kwargs) {
+      [name, function, names, places](const nb::args& args, const nb::kwargs& kwargs) {
         nb::dict keywords;
         keywords.update(kwargs);
         return [&]<size_t... I>(std::index_sequence<I...>) {
-          check<TypeError>(args.size() >= tensors, name, ": expected ", tensors,
-                           " tensors first, but got ", args.size(), " arguments");
           std::tuple<Param<std::tuple_element_t<I, All>>...> given;
-          if (!(... && std::get<I>(given).load(args[I], true)))
-            fail<TypeError>(name, ": expected tensors first");
+          const auto take = [&](size_t i, auto& to) {
+            nb::object from;
+            if (const nb::str key(names[i].c_str()); i < args.size()) {
+              from = args[i];
+            } else if (keywords.contains(key)) {
+              from = nb::object(keywords[key]);
+              PyDict_DelItem(keywords.ptr(), key.ptr());
+            } else {
+              fail_argument(name, names[i], "is missing");
+            }
+            if (!to.load(from, true)) fail_value(name, names[i], from, "a Tensor");
+          };
+          (..., take(I, std::get<I>(given)));
+          bool wanted = false;
+          if (const nb::str key("return_indices"); places && keywords.contains(key)) {
+            const nb::object given_value(keywords[key]);
+            if (!load(given_value, true, wanted))
+              fail_value(name, "return_indices", given_value, "a bool");
+            PyDict_DelItem(keywords.ptr(), key.ptr());
+          }
           const Options options = Binding::read(name, args, tensors, keywords);
           check_all_taken(name, keywords);
+          if constexpr (!std::is_null_pointer_v<Places>)
+            if (wanted)
+              return result_object(released<TensorPair>(
+                  [&] { return places(std::get<I>(given).get()..., options); }));
           const auto result =
               released<R>([&] { return function(std::get<I>(given).get()..., options); });
           return result_object(result);
@@ -52,38 +77,62 @@ void bind_functional(nb::module_& m) {
 #define LOSS_OF(tensors, names, Name, function, gradus_function, FuncOptions, meaning, ...) \
   add_function(                                                                             \
       m, #function, meaning,                                                                \
-      static_cast<Tensor (*)(LOSS_TENSORS tensors, const nn::Name##Options&)>(F::function));
+      static_cast<Tensor (*)(LOSS_TENSORS tensors, const nn::Name##Options&)>(F::function), \
+      #names);
 #define LOSS_TENSORS(...) __VA_ARGS__
 #include "gradus/nn/losses.def"
-#define FUNCTION(name, Options) \
-  add_function(                 \
-      m, #name, nullptr,        \
+#define WITH_OPTIONS(name, Options) \
+  add_function(                     \
+      m, #name, nullptr,            \
       +[](const Tensor& x, const Options& options) { return F::name(x, options); });
-#define POOLS(D)                                                  \
-  FUNCTION(max_pool##D, nn::MaxPool##D##Options)                  \
-  FUNCTION(avg_pool##D, nn::AvgPool##D##Options)                  \
-  FUNCTION(lp_pool##D, nn::LPPool##D##Options)                    \
-  FUNCTION(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options) \
-  FUNCTION(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options) \
-  add_function(m, "max_pool" #D "_with_indices", nullptr, F::max_pool##D##_with_indices);
+// Also name_with_indices, which return_indices=True of name calls.
+#define WITH_PLACES(name, Options)                                                           \
+  add_function(                                                                              \
+      m, #name, nullptr,                                                                     \
+      +[](const Tensor& x, const Options& options) { return F::name(x, options); }, "input", \
+      +[](const Tensor& x, const Options& options) {                                         \
+        return F::name##_with_indices(x, options);                                           \
+      });                                                                                    \
+  WITH_OPTIONS(name##_with_indices, Options)
+#define POOLS(D)                                                      \
+  WITH_PLACES(max_pool##D, nn::MaxPool##D##Options)                   \
+  WITH_OPTIONS(avg_pool##D, nn::AvgPool##D##Options)                  \
+  WITH_OPTIONS(lp_pool##D, nn::LPPool##D##Options)                    \
+  WITH_PLACES(adaptive_max_pool##D, nn::AdaptiveMaxPool##D##Options)  \
+  WITH_OPTIONS(adaptive_avg_pool##D, nn::AdaptiveAvgPool##D##Options) \
+  add_function(m, "max_unpool" #D, nullptr, F::max_unpool##D, "input, indices");
   POOLS(1d)
   POOLS(2d)
   POOLS(3d)
-  FUNCTION(dropout, F::DropoutFuncOptions)
-  FUNCTION(dropout2d, F::DropoutFuncOptions)
-  FUNCTION(dropout3d, F::DropoutFuncOptions)
-  FUNCTION(alpha_dropout, F::AlphaDropoutFuncOptions)
-  FUNCTION(feature_alpha_dropout, F::AlphaDropoutFuncOptions)
-  FUNCTION(rrelu, F::RReLUFuncOptions)
-  FUNCTION(interpolate, F::InterpolateFuncOptions)
-  FUNCTION(normalize, F::NormalizeFuncOptions)
-  FUNCTION(pad, F::PadFuncOptions)
-  FUNCTION(gumbel_softmax, F::GumbelSoftmaxFuncOptions)
-  FUNCTION(layer_norm, F::LayerNormFuncOptions)
-  FUNCTION(group_norm, F::GroupNormFuncOptions)
-  FUNCTION(local_response_norm, F::LocalResponseNormFuncOptions)
-  FUNCTION(fold, F::FoldFuncOptions)
-  FUNCTION(unfold, F::UnfoldFuncOptions)
+  WITH_PLACES(fractional_max_pool2d, nn::FractionalMaxPool2dOptions)
+  WITH_PLACES(fractional_max_pool3d, nn::FractionalMaxPool3dOptions)
+  WITH_OPTIONS(dropout, F::DropoutFuncOptions)
+  WITH_OPTIONS(dropout2d, F::DropoutFuncOptions)
+  WITH_OPTIONS(dropout3d, F::DropoutFuncOptions)
+  WITH_OPTIONS(alpha_dropout, F::AlphaDropoutFuncOptions)
+  WITH_OPTIONS(feature_alpha_dropout, F::AlphaDropoutFuncOptions)
+  WITH_OPTIONS(rrelu, F::RReLUFuncOptions)
+  WITH_OPTIONS(softmin, F::SoftminFuncOptions)
+  WITH_OPTIONS(interpolate, F::InterpolateFuncOptions)
+  WITH_OPTIONS(normalize, F::NormalizeFuncOptions)
+  WITH_OPTIONS(pad, F::PadFuncOptions)
+  WITH_OPTIONS(gumbel_softmax, F::GumbelSoftmaxFuncOptions)
+  WITH_OPTIONS(layer_norm, F::LayerNormFuncOptions)
+  WITH_OPTIONS(rms_norm, F::RMSNormFuncOptions)
+  WITH_OPTIONS(group_norm, F::GroupNormFuncOptions)
+  WITH_OPTIONS(instance_norm, F::InstanceNormFuncOptions)
+  WITH_OPTIONS(local_response_norm, F::LocalResponseNormFuncOptions)
+  WITH_OPTIONS(fold, F::FoldFuncOptions)
+  WITH_OPTIONS(unfold, F::UnfoldFuncOptions)
+  add_function(m, "grid_sample", "The input read at the places of a grid, from -1 to 1.",
+               F::grid_sample, "input, grid");
+  m.def(
+      "affine_grid",
+      [](const Tensor& theta, const Given<IntArrayRef>& size, bool align_corners) {
+        return released<Tensor>([&] { return F::affine_grid(theta, size.get(), align_corners); });
+      },
+      nb::arg("theta"), nb::arg("size"), nb::arg("align_corners") = false,
+      "A grid for grid_sample: where theta maps the places of an image of that size.");
 }
 
 }  // namespace gradus::python

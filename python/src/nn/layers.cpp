@@ -93,7 +93,6 @@ void bind_layers(nb::module_& m) {
 
 void bind_activations(nb::module_& m) {
 #define ACTIVATION(Name, function, meaning, ...) add_module<nn::Name##Impl>(m, #Name, meaning, "");
-#undef IN_PLACE
 #define IN_PLACE(...) ACTIVATION(__VA_ARGS__)
 #define SWITCH(...) ACTIVATION(__VA_ARGS__)
 #define PLAIN(...) ACTIVATION(__VA_ARGS__)

@@ -1,5 +1,5 @@
 // Rows of functions.def as functions of Python: those that make tensors.
-#include "rows/rows.h"
+#include "rows/macros.h"
 
 namespace gradus::python {
 

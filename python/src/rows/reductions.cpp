@@ -1,5 +1,5 @@
 // Rows of functions.def as functions of Python: reduce.
-#include "rows/rows.h"
+#include "rows/macros.h"
 
 namespace gradus::python {
 

@@ -1,5 +1,5 @@
 // Rows of functions.def as functions of Python: alias copy shape slice index join order compare.
-#include "rows/rows.h"
+#include "rows/macros.h"
 
 namespace gradus::python {
 

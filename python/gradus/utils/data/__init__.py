@@ -7,14 +7,19 @@ import concurrent.futures
 import itertools
 import multiprocessing
 import pickle
+import random
 import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from .. import _gradus
-from .._gradus import Tensor
+from ... import _gradus
+from ..._gradus import Tensor
+from .distributed import DistributedSampler as DistributedSampler
+from .sampler import BatchSampler as BatchSampler, RandomSampler as RandomSampler, Sampler as Sampler, \
+    SequentialSampler as SequentialSampler, SubsetRandomSampler as SubsetRandomSampler, \
+    WeightedRandomSampler as WeightedRandomSampler
 
 _T = TypeVar("_T", covariant=True)
 
@@ -115,67 +120,6 @@ def random_split(dataset: Any, lengths: Sequence[float],
     return [Subset(dataset, order[end - size:end]) for end, size in zip(ends, sizes)]
 
 
-class Sampler:
-    """An order of indices: a class derives from it and has __iter__."""
-
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError("a Sampler needs __iter__")
-
-
-class SequentialSampler(Sampler):
-    """All indices in order."""
-
-    def __init__(self, data_source: Any) -> None:
-        self.data_source = data_source
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self.data_source)))
-
-    def __len__(self) -> int:
-        return len(self.data_source)
-
-
-class RandomSampler(Sampler):
-    """All indices in random order, or so many drawn with replacement."""
-
-    def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
-                 generator: _gradus.Generator | None = None) -> None:
-        self.data_source, self.replacement = data_source, replacement
-        self._num_samples, self.generator = num_samples, generator
-
-    @property
-    def num_samples(self) -> int:
-        return len(self.data_source) if self._num_samples is None else self._num_samples
-
-    def __iter__(self) -> Iterator[int]:
-        size = len(self.data_source)
-        if self.replacement:
-            drawn = _gradus.randint(0, size, (self.num_samples,), generator=self.generator)
-            return iter(drawn.tolist())
-        order = _gradus.randperm(size, generator=self.generator).tolist()
-        return iter(order[:self.num_samples])
-
-    def __len__(self) -> int:
-        return self.num_samples
-
-
-class BatchSampler(Sampler):
-    """Lists of batch_size indices of another sampler."""
-
-    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
-
-    def __iter__(self) -> Iterator[list[int]]:
-        indices = iter(self.sampler)
-        while batch := list(itertools.islice(indices, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield batch
-
-    def __len__(self) -> int:
-        count = len(self.sampler)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-
-
 def default_collate(batch: Sequence[Any]) -> Any:
     """A batch of a list of examples: tensors are stacked, numbers become tensors."""
     first = batch[0]
@@ -229,24 +173,42 @@ def _failure(text: str, error: Exception) -> _Failure:
     return out
 
 
+class WorkerInfo(NamedTuple):
+    """Which worker process of a DataLoader this is: its number, and the batch's seed."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
 _worker: dict[str, Any] = {}
 
 
-def _start_worker(dataset: Any, collate: Any, init: Any, counter: Any) -> None:
+def get_worker_info() -> WorkerInfo | None:
+    """What a worker process of a DataLoader is told of itself; None in any other process."""
+    return _worker.get("info")
+
+
+def _start_worker(dataset: Any, collate: Any, init: Any, workers: int, counter: Any) -> None:
     with counter.get_lock():
         number = counter.value
         counter.value += 1
     # A terminal interrupts the workers, too; the process that they work for ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker.update(dataset=dataset, collate=collate)
+    _worker.update(collate=collate, info=WorkerInfo(number, workers, 0, dataset))
     _gradus.set_num_threads(1)
     if init is not None:
         init(number)
 
 
-def _fetch_in_worker(indices: Sequence[Any]) -> Any:
+def _fetch_in_worker(indices: Sequence[Any], seed: int) -> Any:
+    # Random numbers belong to the batch, and not to the worker that happens to make it.
+    info = _worker["info"] = _worker["info"]._replace(seed=seed)
+    _gradus.manual_seed(seed)
+    random.seed(seed)
     try:
-        return _worker["collate"]([_worker["dataset"][i] for i in indices])
+        return _worker["collate"]([info.dataset[i] for i in indices])
     except Exception as error:
         return _Failure(error)
 
@@ -254,7 +216,9 @@ def _fetch_in_worker(indices: Sequence[Any]) -> Any:
 class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
-    num_workers: processes that make the batches; 0: the calling thread makes them.
+    num_workers: processes that make the batches; 0: the calling thread makes them. In a process
+    each batch begins with a seed of its own for gradus and random, so its random numbers do not
+    depend on num_workers either.
 
     >>> import gradus
     >>> from gradus.utils.data import DataLoader, TensorDataset
@@ -319,17 +283,18 @@ class DataLoader(Generic[_T]):
             context = multiprocessing.get_context(context or "spawn")
         with concurrent.futures.ProcessPoolExecutor(
                 self.num_workers, mp_context=context, initializer=_start_worker,
-                initargs=(self.dataset, self.collate_fn, self.worker_init_fn,
+                initargs=(self.dataset, self.collate_fn, self.worker_init_fn, self.num_workers,
                           context.Value("i", 0))) as workers:
             ahead: collections.deque[Any] = collections.deque()
-            remaining = iter(indices)
+            seed = int(_gradus.randint(0, 2**62, (), generator=self.generator).item())
+            remaining = zip(indices, itertools.count(seed))
             try:
                 for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
-                    ahead.append(workers.submit(_fetch_in_worker, each))
+                    ahead.append(workers.submit(_fetch_in_worker, *each))
                 while ahead:
                     batch = ahead.popleft().result(self.timeout)
                     for each in itertools.islice(remaining, 1):
-                        ahead.append(workers.submit(_fetch_in_worker, each))
+                        ahead.append(workers.submit(_fetch_in_worker, *each))
                     if isinstance(batch, _Failure):
                         batch.raise_again()
                     yield batch
