@@ -144,6 +144,7 @@ def _(t):
     t.throws("48 hidden numbers, in groups of 32", "std::invalid_argument", function="load_model", **uneven.file())
     t.throws("4 heads in 3 groups", "std::invalid_argument", function="load_model", **own.Model(3, 1, 32, 4, 3).file())
     t.throws("64 numbers in 5 heads", "std::invalid_argument", function="load_model", **own.Model(3, 1, 64, 5, 5).file())
+    t.throws("a width of 48, in groups of 32", "std::invalid_argument", function="load_model", **own.Model(3, 1, 48, 3, 1).file())
     for tokens in ([4], [0, -1, 2], [3, 3, 3, 1000000]):
         t.equal(t.run(function="refused", tokens=tokens, **model.file())["left"], [1, 0, 0], "whether it threw std::out_of_range, the place, and the numbers in the caches")
 
