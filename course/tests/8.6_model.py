@@ -251,9 +251,10 @@ def _(t):
     refused("a file of one layer whose metadata say 2", layers="2")
     refused("64 numbers in 3 heads", heads="3")
     refused("0 heads", heads="0")
-    t.throws("a file of 32 numbers in 3 heads of 10", BAD, function="load_model", **Model(3, 1, 32, 3, 1).file())
+    for what, other in (("64 numbers in 3 heads of 21", Model(3, 1, 64, 3, 1)), ("4 heads in 3 groups", Model(3, 1, 32, 4, 3)),
+                        ("33 hidden numbers, which are no groups of 32", Model(3, 1, 32, 1, 1, 33))):
+        t.throws("a file of " + what, BAD, function="load_model", **other.file())
     refused("0 groups", groups="0")
-    t.throws("a file of 48 hidden numbers, which are no groups of 32", BAD, function="load_model", **Model(3, 1, 32, 1, 1, 48).file())
     for tokens in ([3], [0, 1, 3], [2, -1]):
         found = t.run(function="refused", tokens=tokens, **model.file())["left"]
         t.check(found[0] == 1, f"forward of the tokens {tokens}, where the table has 3 rows, did not throw std::out_of_range")
