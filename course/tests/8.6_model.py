@@ -251,7 +251,9 @@ def _(t):
     refused("a file of one layer whose metadata say 2", layers="2")
     refused("64 numbers in 3 heads", heads="3")
     refused("0 heads", heads="0")
-    t.throws("a file of 32 numbers in 3 heads of 10", BAD, function="load_model", **Model(3, 1, 32, 3, 1).file())
+    for what, other in (("64 numbers in 3 heads of 21", Model(3, 1, 64, 3, 1)), ("4 heads in 3 groups", Model(3, 1, 32, 4, 3)),
+                        ("33 hidden numbers, which are no groups of 32", Model(3, 1, 32, 1, 1, 33))):
+        t.throws("a file of " + what, BAD, function="load_model", **other.file())
     refused("0 groups", groups="0")
     for tokens in ([3], [0, 1, 3], [2, -1]):
         found = t.run(function="refused", tokens=tokens, **model.file())["left"]
@@ -269,9 +271,9 @@ def _(t):
     wide = Model(2, 0, 64).set("table", r0c40=2, r1c40=3)
     wide.scales[TABLE] = [0.0, 1.0, 4.0, 0.5]
     t.equal(forward(t, wide, [1])["logits"], [3.0, 2.25], "logits, where the second group of each row counts")
-    gated = Model(3).set("table", r0c0=3, r0c1=5, r1c2=1, r2c0=1).set("mlp.gate", r7c0=2).set("mlp.up", r7c1=1).set("mlp.down", r2c7=1)
-    t.equal(forward(t, gated, [0])["logits"], [34.0, 180.0, 3.0], "logits of a layer with gate, up and down")
-    t.equal(forward(t, gated.norm(NORMS[1], e0=0.5, e1=3.0).norm(NORMS[0], e0=9.0), [0])["logits"], [34.0, 135.0, 3.0], "logits, where the layer's norms are not 1")
+    gated = Model(3).set("table", r0c0=3, r0c1=5, r1c2=1, r2c0=1).set("mlp.gate", r7c0=2).set("mlp.up", r7c1=1).set("mlp.down", r2c7=1, r0c7=1)
+    t.equal(forward(t, gated, [0])["logits"], [574.0, 180.0, 183.0], "logits of a layer with gate, up and down")
+    t.equal(forward(t, gated.norm(NORMS[1], e0=0.5, e1=3.0).norm(NORMS[0], e0=9.0), [0])["logits"], [439.0, 135.0, 138.0], "logits, where the layer's norms are not 1")
     values = Model(4).set("table", r0c0=1, r1c0=2, r2c0=4, r3c3=1).set("self_attn.v", r0c0=1).set("self_attn.o", r3c0=1)
     t.close(forward(t, values, [1])["logits"][3], 0.0, "the logit that sees attention, at place 0")
     t.close(forward(t, values, [0, 1])["logits"][3], 1.0, "the logit that sees attention, at place 1")
