@@ -90,8 +90,8 @@ class Test:
 
 def task(name, title, points, file, exports, extra=False, given=(), options=(), calls=(), libraries=()):
     """Declares a task: its solution file in core/, the functions that this file defines for others, further
-    files of runner/ or core/ that its runner is linked with, and further options of the compiler (for the
-    student's file), the functions of the course that it may call, and further options of the linker."""
+    files of runner/ or core/ that its runner is linked with (of those in .cu the simulator sees the kernels), and
+    further options of the compiler (for the student's file), the functions of the course that it may call, and further options of the linker."""
     TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options),
                        list(calls), list(libraries))
     return TASKS[name]

@@ -62,6 +62,7 @@ accepted "$@" <<'END'
 #include <device_atomic_functions.h>
 #include <device_launch_parameters.h>
 #include <driver_types.h>
+#include <mma.h>
 #include <vector_functions.h>
 __global__ void k(int4* p) { *p = make_int4(CUDA_VERSION, threadIdx.x, 0, 0); }
 END
