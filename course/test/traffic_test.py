@@ -103,6 +103,8 @@ class ComparedTest(unittest.TestCase):
         a, b = random.quarters(m * k), random.quarters(k * n)
         c = [sum(a[i * k + p] * b[p * n + j] for p in range(k)) for i in range(m) for j in range(n)]
         c[7 * n + 3] += 1
+        found = self.compared(lambda t: t.is_product(list(array.array("f", c)), a, b, m, n, k))
+        self.assertEqual((n, [[7 * n + 3, 7 * n + 4]], m * n), (found["columns"], found["wrong"], found["compared"]))
         c[9 * n + 29] = float("nan")
         found = self.compared(lambda t: t.is_product(list(array.array("f", c)), a, b, m, n, k))
         self.assertEqual((n, [[7 * n + 3, 7 * n + 4], [9 * n + 29, 9 * n + 30]], m * n), (found["columns"], found["wrong"], found["compared"]))
