@@ -71,7 +71,8 @@ def _(t):
 def _(t):
     for nodes, edges in [(2, SQUARE), (4, DIAMOND), (5, COMB), (14, random_graph(t, 14))]:
         inner = sorted({user for user, _, _ in edges})
-        t.equal(sorted(backward(t, nodes, edges)["calls"]), inner, "the nodes whose functions were called, sorted")
+        for seed in ([1.0], [0.0, 0.0]):
+            t.equal(sorted(backward(t, nodes, edges, seed)["calls"]), inner, "the nodes whose functions were called, sorted")
 
 
 @T.test(3, "twice", "a second backward() adds to the gradients of leaves, and to nothing else",
@@ -79,7 +80,9 @@ def _(t):
 def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
         seed = [1.0, 2.0]
-        right_leaves(t, backward(t, nodes, edges, seed, times=3), nodes, edges, seed, times=3)
+        reply = backward(t, nodes, edges, seed, times=3)
+        right_leaves(t, reply, nodes, edges, seed, times=3)
+        t.equal(reply["inner nodes with a gradient"], [], "nodes with a function whose `gradient` is not empty afterwards")
 
 
 @T.test(3, "given tensors", "no tensor that was handed in is changed",
@@ -92,6 +95,7 @@ def _(t):
         reply = backward(t, nodes, edges, seed, times=2)
         t.equal(reply["seed"], seed, "the gradient that was handed in, after the call")
         t.equal(reply["changed"], [0], "how many tensors that functions gave have changed")
+        t.equal(reply["written"], [0], "how many tensors that were handed in were written to (each write() is a write, whatever it is for)")
 
 
 @T.test(1, "own memory", "the gradient of a leaf shares its memory with nothing",

@@ -13,11 +13,11 @@ def strides_of(t, sizes):
     return strides
 
 
-def negated(t, sizes, blocks):
+def negated(t, sizes, blocks, x_sizes=None):
     # Rows that lie apart, or any order of dimensions.
     out_strides = t.random.choice([strides_of(t, sizes), [2 * math.prod(sizes[d + 1:]) for d in range(len(sizes) - 1)] + [1]])
-    x_sizes = [1 if t.random.random() < 0.25 else size for size in sizes]
-    x_strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
+    x_sizes = x_sizes or [1 if t.random.random() < 0.25 else size for size in sizes]
+    x_strides = [each if size > 1 else t.random.randint(1, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
     x = t.floats(1 + place([each - 1 for each in x_sizes], x_strides))
     count = 1 + place([each - 1 for each in sizes], out_strides)
     expected = [-777.0] * count
@@ -131,3 +131,9 @@ def _(t):
         reply = public("3.2").line(t, n, blocks)
         if not t.on_gpu:
             t.equal([each.grid for each in reply.launches], [[blocks, 1, 1]], "grids of the launches")
+
+
+@hidden("3.2", of="broadcast", test="all ways to repeat", title="x has size 1 in each choice of dimensions", hint="Each dimension decides for itself whether its index counts.")
+def _(t):
+    for mask in range(16):
+        negated(t, [2, 3, 2, 3], 1, [1 if mask >> d & 1 else size for d, size in enumerate([2, 3, 2, 3])])

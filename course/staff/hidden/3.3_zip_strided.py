@@ -125,3 +125,16 @@ def _(t):
         t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")
         t.at_most(reply.total("global_stores"), n, "stores to global memory")
         t.at_most(reply.total("sectors"), 3 * n / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.3", of="size 1", test="all ways to repeat", title="x and y have size 1 in each choice of dimensions", hint="Each dimension of each operand decides for itself.")
+def _(t):
+    def repeating(mask):
+        own = [1 if mask >> d & 1 else size for d, size in enumerate(sizes)]
+        return own, [5 if own[d] == 1 else math.prod(own[d + 1:]) for d in range(4)]
+
+    sizes = [2, 3, 2, 3]
+    for mask in range(16):
+        other = repeating(t.random.randrange(16))
+        public("3.3").added(t, sizes, [18, 6, 3, 1], *repeating(mask), *other)
+        public("3.3").added(t, sizes, [18, 6, 3, 1], *other, *repeating(mask))
