@@ -2,19 +2,23 @@
 #include "runner/memory.h"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace {
 std::atomic<long> held;
+std::atomic<size_t> left{SIZE_MAX};  // bytes of further blocks
 }  // namespace
 
 long blocks_held() { return held; }
+void limit_blocks(size_t bytes) { left = bytes; }
 
 void* operator new(size_t size) {
-  void* const memory = std::malloc(size);
+  void* const memory = size <= left ? std::malloc(size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();
+  if (left != SIZE_MAX) left -= size;
   ++held;
   return std::memset(memory, 0xff, size);
 }
