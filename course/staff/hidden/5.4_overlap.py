@@ -55,6 +55,7 @@ def compare(t, bucket_of, ready, end):
     reply = public("5.4").steps(t, bucket_of, [5] * count, [ready], [at], end)
     t.equal(reply["order"], list(range(count)), "buckets in the order in which they were sent")
     t.equal(reply["sent at"], sent_at(bucket_of, count, ready, at, end), "when the buckets were sent")
+    t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
 @hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3, 7 and 30 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
