@@ -21,7 +21,8 @@ ALLOWED = re.compile(
     r"|(exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
     r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|remquo|drem|fma|fmax|fmin"
     r"|fabs|fdim|hypot|copysign|nextafter|nexttoward|frexp|ldexp|modf|ilogb|logb|scalbn|scalbln|significand|sincos|exp10|nan|gamma|[jy][01n])[fl]?"
-    r"|c(abs|arg|exp|log|sqrt|pow|proj|a?(sin|cos|tan)h?)[fl]?|__(mul|div)[sdx]c3|std::(to|from)_chars\(.*"
+    # std::complex, and what the compiler calls for its products and quotients.
+    r"|c(abs|arg|exp|log|sqrt|pow|proj|a?(sin|cos|tan)h?)[fl]?|__(mul|div)[hsdxt]c3|std::(to|from)_chars\(.*"
     r"|std::__throw_\w+\(.*|std::__glibcxx_assert_fail\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
     r"|std::(exception|logic_error|runtime_error|invalid_argument|out_of_range|length_error|domain_error|range_error"
     r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access|bad_cast|bad_weak_ptr|nested_exception)::.*"
@@ -62,7 +63,8 @@ ADVICE = [(re.compile(names), what, advice) for names, what, advice in (
     (r"_?exit|_Exit|quick_exit|abort|raise|kill", "", "throw an exception"),
     (r"pthread_\w+|std::(jthread|thread|this_thread|mutex|condition_variable|__future_base|call_once)\b.*", "threads",
      "solutions start no threads"),
-    (r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign", "", "use std::vector"))]
+    (r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign", "", "use std::vector"),
+    (r"cuda\w+(\(.*)?", "", "launch starts a kernel, and a kernel of yours can set or copy memory"))]
 
 # What a solution may define for others to see: its own functions, and templates of headers (its text may not hold the word gradus). All but the task's own
 # functions are hidden from the runner afterwards.

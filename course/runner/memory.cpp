@@ -5,22 +5,26 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace {
 std::atomic<long> held, bytes, most;
+std::atomic<size_t> left{SIZE_MAX};  // bytes of further blocks
 }  // namespace
 
 long blocks_held() { return held; }
 long bytes_held() { return bytes; }
 long most_bytes_held() { return most; }
 void forget_most() { most = bytes.load(); }
+void limit_blocks(size_t bytes) { left = bytes; }
 
 void* operator new(size_t size) {
-  void* const memory = std::malloc(size);
+  void* const memory = size <= left ? std::malloc(size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();
+  if (left != SIZE_MAX) left -= size;
   ++held;
   const long now = bytes += static_cast<long>(malloc_usable_size(memory));
   for (long known = most; now > known && !most.compare_exchange_weak(known, now);) {
