@@ -29,6 +29,9 @@ def compare(t, shares, **settings):
 def _(t):
     for temperature in (0.1, 0.7, 1.3, 5.0, t.random.uniform(0.2, 3)):
         compare(t, [t.random.randint(1, 40) for _ in range(t.random.randint(1, 30))], temperature=temperature)
+    logits = [each / 1000 for each in public("8.3").logs(1, 3, 4)]
+    t.close(public("8.3").probabilities(t, logits, 0.001), [1 / 8, 3 / 8, 4 / 8], "probabilities at temperature 0.001", 1e-4)
+    public("8.3").has_shares(t, public("8.3").draw(t, logits, public("8.3").even(80), 0.001)["tokens"], 1, 3, 4)
     logits = t.floats(50)
     t.equal(public("8.3").probabilities(t, logits, 0.0), [float(each == max(logits)) for each in logits], "probabilities at temperature 0")
 
@@ -71,6 +74,7 @@ def _(t):
         public("8.3").is_shared(t, public("8.3").probabilities(t, [middle, middle - 2000, middle]), 1, 0, 1)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [0.0, -math.inf, 0.0, -math.inf], 3.0, 4, 1.0), 1, 0, 1, 0)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-math.inf, 2.5], 0.0), 0, 1)
+    public("8.3").is_shared(t, public("8.3").probabilities(t, [-700.0, -700.0, -701.0], 2e-37), 1, 1, 0)
     for name, value in (("temperature", -1e-6), ("top_k", -100), ("top_p", 1.0001), ("top_p", -1e-6)):
         t.throws(f"{name} = {value}", "std::invalid_argument", **{"logits": [0.0], "temperature": 0.0, "top_k": 0, "top_p": 1.0, name: value})
     t.throws("top_p = 2 where a token is drawn", "std::invalid_argument", logits=[0.0], temperature=0.0, top_k=0, top_p=2.0, random=[0.5], draws=1)
