@@ -61,6 +61,12 @@ def _(t):
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-2.5] * 64, top_p=0.25), *[1] * 16, *[0] * 48, what="probabilities, where the sum of 16 is p")
 
 
+@hidden("8.3", of="order", test="settings at temperature 0", title="temperature 0 with k and p", hint="With temperature 0 the first of the largest logits gets all, whatever k and p are.")
+def _(t):
+    for top_k, top_p in ((0, 0.5), (2, 1.0), (3, 0.25), (1, 0.0)):
+        public("8.3").is_shared(t, public("8.3").probabilities(t, [0.5, 2.0, 2.0, 2.0], 0.0, top_k, top_p), 0, 1, 0, 0)
+
+
 @hidden("8.3", of="order", test="random settings", title="temperature, k and p together", hint="First the temperature, then k, then p.")
 def _(t):
     for _ in range(12):
@@ -96,6 +102,10 @@ def _(t):
     for top_k, top_p, temperature in ((3, 1.0, 0.3), (0, 0.05, 4.0), (1, 0.0, 1.0)):
         found = public("8.3").draw(t, t.floats(300), t.floats(40, 0, 0.999), temperature, top_k, top_p, 300)
         t.equal(found["calls"], [300], "calls of next() for 300 tokens")
+    for top_k, top_p in ((3, 1.0), (0, 0.5), (2, 0.25)):
+        found = public("8.3").draw(t, [0.5, 2.0, 2.0, 1.0], [0.75], 0.0, top_k, top_p, 20)
+        t.equal(found["calls"], [0], "calls of next() at temperature 0")
+        t.equal(found["tokens"], [1] * 20, "tokens at temperature 0")
 
 
 @hidden("8.3", of="many tokens", test="more tokens", title="most of 300,000 tokens stay", hint="Sort the tokens once.")
