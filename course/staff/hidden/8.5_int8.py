@@ -14,7 +14,7 @@ def _(t):
 
 @hidden("8.5", of="error", test="errors of others", title="errors of random numbers, tiny and large", hint="Round to the nearest whole number.")
 def _(t):
-    for rows, columns, size in ((2, 96, 1e-4), (1, 1024, 5e6), (300, 32, 1.0), (2, 64, 1e-30), (1, 64, 1e-37)):
+    for rows, columns, size in ((2, 96, 1e-4), (1, 1024, 5e6), (300, 32, 1.0), (2, 64, 1e-30)):
         w = t.floats(rows * columns, -size, size)
         public("8.5").is_near(t, w, public("8.5").quantize(t, w, rows), rows)
 
