@@ -248,12 +248,12 @@ class Builder:
         try:
             problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
                                            {name for each in testing.TASKS.values() for name in each.exports})
+            # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
+            names = symbols.kept_symbols(out, set(task.exports))
         except symbols.Unreadable as unreadable:
             raise Ended(f"{name}: {unreadable}") from None
         if problem:
             raise Problem(f"{name}: {problem}")
-        # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
-        names = symbols.kept_symbols(out, set(task.exports))
         joined = os.path.join(stage, "joined.o")
         _run(["ld", "-r", "--force-group-allocation", "-o", joined, out], stage)
         _run(["objcopy", *(f"--keep-global-symbol={each}" for each in names), joined, out], stage)
