@@ -189,6 +189,8 @@ class Builder:
                         file.write(text)
                     try:
                         self._compile(task, stage, name, out + _part())
+                    except symbols.Unreadable as unreadable:
+                        raise Ended(f"{name}: {unreadable}") from None
                     except Ended:
                         raise
                     except Problem as problem:
@@ -245,15 +247,12 @@ class Builder:
         _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".said", json.dumps([warnings, *memory]))
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
-        try:
-            problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
-                                           {name for each in testing.TASKS.values() for name in each.exports})
-            # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
-            names = symbols.kept_symbols(out, set(task.exports))
-        except symbols.Unreadable as unreadable:
-            raise Ended(f"{name}: {unreadable}") from None
+        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
+                                       {name for each in testing.TASKS.values() for name in each.exports})
         if problem:
             raise Problem(f"{name}: {problem}")
+        # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
+        names = symbols.kept_symbols(out, set(task.exports))
         joined = os.path.join(stage, "joined.o")
         _run(["ld", "-r", "--force-group-allocation", "-o", joined, out], stage)
         _run(["objcopy", *(f"--keep-global-symbol={each}" for each in names), joined, out], stage)
