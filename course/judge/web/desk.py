@@ -19,6 +19,7 @@ class Desk:
         self.versions = {name: 1 for name in self.tasks}  # when the part of a task changed last
         self.graded, self.waiting, self.working = {}, [], []
         self.building, self.problem = "", ""
+        self.busy = False  # until the points are kept, too
         self.asked = ""  # the task that was asked for last: the page opens it
 
     def ask(self, names):
@@ -48,7 +49,7 @@ class Desk:
         with self.changed:
             self.changed.wait_for(lambda: self.waiting)
             self.working, self.waiting = self.waiting[:self.grader.jobs], self.waiting[self.grader.jobs:]
-            self.problem = ""
+            self.problem, self.busy = "", True
             names = list(self.working)
             self._note(names)
         done = []
@@ -60,7 +61,7 @@ class Desk:
         except Exception:  # noqa: BLE001: the page goes on, and says what happened
             self._fail("the judge failed:\n" + traceback.format_exc(limit=-3))
         with self.changed:
-            self.working, self.building = [], ""
+            self.working, self.building, self.busy = [], "", False
             self._note(names)
 
     def _done(self, part):

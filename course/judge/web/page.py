@@ -48,7 +48,7 @@ def status(desk):
         return desk.building
     if desk.working:
         return f"Grading {', '.join(desk.working)}" + (f"; {len(desk.waiting)} more wait." if desk.waiting else ".")
-    return "All is graded. A task is graded again when its file changes." if not desk.waiting else "Grading begins."
+    return "All is graded. A task is graded again when its file changes." if not (desk.waiting or desk.busy) else "Grading goes on."
 
 
 def _parts(desk, after):
