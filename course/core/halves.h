@@ -26,7 +26,7 @@ struct LossScale {
 // A step of gradient descent without a wait of the host: weights[i] -= rate * gradient[i] / scale, and copy[i] becomes the
 // half nearest to weights[i]. Where any gradient is infinite or NaN, weights and copy stay as they are. Then loss, which the device
 // has, goes on: after such a step scale is halved and good_steps is 0; after any other good_steps is one more, and where
-// that comes to interval, scale is doubled and good_steps is 0. In at most three launches.
+// that comes to interval, scale is doubled and good_steps is 0. In at most three launches. REQUIRES: n > 0.
 void scaled_step(float* weights, __half* copy, LossScale* loss, const __half* gradient, long n, float rate);
 
 }  // namespace course::gpu

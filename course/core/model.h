@@ -119,7 +119,8 @@ std::vector<float> forward(LanguageModel& model, Blocks& blocks, const std::vect
 
 // The answer to a question, which begins a new text: the model forgets what it has read. Tokens are
 // chosen one after the other, up to the end of the answer, which is no part of it, and at most
-// `most` of them. A token that nothing follows is not read.
+// `most` of them. A token that nothing follows is not read. REQUIRES: most >= 0; with 0 the answer
+// is empty, and the question need not be read.
 std::string answer(LanguageModel& model, Blocks& blocks, Words& words, const std::string& question,
                    int most);
 

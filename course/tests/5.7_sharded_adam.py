@@ -31,8 +31,8 @@ def steps(t, ranks, w, means, expected, order=None, **numbers):
 def alike(t, ranks, n, count=3, order=None):
     """Ranks get the weights that one rank gets from the means of their gradients."""
     w, means = t.quarters(n), [t.quarters(n) for _ in range(count)]
-    alone = run(t, 1, w, [value for each in means for value in each], epsilon=0.25)["w"]
-    return steps(t, ranks, w, means, alone, order, epsilon=0.25)
+    alone = run(t, 1, w, [value for each in means for value in each], epsilon=1e-8)["w"]
+    return steps(t, ranks, w, means, alone, order, epsilon=1e-8)
 
 
 def moves(t, ranks, n, order=None):

@@ -64,7 +64,7 @@ def _(t):
     sums(t, [1 + (i % 3) / 1024 for i in range(2 * 3001)], 3001)
 
 
-@T.test(3, "product", "products of one to eight fragments", hint="load_matrix_sync wants the first element of a 16 x 16 part, and how far its rows lie apart: k for a, n for b and c.")
+@T.test(3, "product", "products of one to eight fragments", hint="load_matrix_sync wants the first element of a 16 x 16 part, and how far its rows lie apart: k for a, n for b and c. A fragment that nobody has filled is NaN.")
 def _(t):
     for m, n, k in ((16, 16, 16), (16, 16, 32), (32, 32, 32), (64, 32, 16), (32, 64, 48)):
         product(t, m, n, k)
@@ -107,7 +107,7 @@ def _(t):
     check_step(t, [1000.0, 1.0], [0.01, 0.0001], 0.25, 4096.0)  # steps that a half of the weight would lose
 
 
-@T.test(2, "scale", "what is skipped, halved and doubled", hint="One infinite or NaN gradient skips the whole step. Look at all gradients before the first weight changes, and change the scale when all is done.")
+@T.test(2, "scale", "what is skipped, halved and doubled", hint="One infinite or NaN gradient skips the whole step. Look at all gradients before the first weight changes, and change the scale when all is done. Many may be bad at once: an atomic operation.")
 def _(t):
     good = bits([512.0] * 300)
     for bad in (INFINITE, INFINITE | 0x8000, NAN):
@@ -118,6 +118,10 @@ def _(t):
             t.equal(reply["copy"], bits([7.0] * 300), "the bits of copy after it")
             t.equal(reply["scales"], [512.0], "scale after it")
             t.equal(reply["good_steps"], [0], "good_steps after it")
+    # Many bad ones at once, and scales without a bound of their own.
+    t.equal(steps(t, [1.0] * 300, [[INFINITE] * 300])["scales"], [512.0], "scale after a step whose gradients are all infinite")
+    t.equal(steps(t, [1.0], [[NAN]], scale=1.0)["scales"], [0.5], "scale after a bad step, from 1 on")
+    t.equal(steps(t, [1.0], [bits([8.0])], scale=2.0 ** 24, interval=1)["scales"], [2.0 ** 25], "scale after a good step, from 2^24 on")
     one, bad = bits([8.0]), [INFINITE]
     reply = steps(t, [1.0], [one, one, one, bad, one, one, one, one, bad, bad, one], good_steps=0, interval=3)
     t.equal(reply["scales"], [1024.0, 1024.0, 2048.0, 1024.0, 1024.0, 1024.0, 2048.0, 2048.0, 1024.0, 512.0, 512.0], "scale after each step")

@@ -70,11 +70,11 @@ def _(t):
         work(t, operations, m=m, n=n, k=k, tile=side)
 
 
-@T.test(1, "large", "sizes whose operations no int holds", hint="Multiply as doubles, or as longs.")
+@T.test(1, "large", "sizes whose operations and bytes no int holds", hint="Multiply as doubles, or as longs.")
 def _(t):
-    work(t, 2199023255552, runs=0, m=8192, n=8192, k=16384, tile=32)
-    work(t, 10000000000, runs=0, rows=100000, columns=100000)
-    work(t, 20000000000, runs=0, n=10000000000)
+    for sizes, operations, moves in ((dict(m=8192, n=8192, k=16384, tile=32), 2 ** 41, 2 ** 38 + 2 ** 28), (dict(rows=100000, columns=100000), 10 ** 10, 320000400000),
+                                     (dict(n=10 ** 10), 2 * 10 ** 10, 12 * 10 ** 10)):
+        t.equal(work(t, operations, runs=0, **sizes)["bytes"], [moves], "bytes")
 
 
 @T.test(3, "bounds", "the least time on a chip, and what bounds it", hint="A chip moves bytes while it computes, so the longer of both times counts.")

@@ -249,6 +249,7 @@ def _(t):
     refused("a norm of 32 numbers", lambda name, dtype, shape, data: (name, dtype, [32], data[:128]) if name == NORM else (name, dtype, shape, data))
     refused("a table of BF16", lambda name, dtype, shape, data: (name, "BF16", shape, 2 * data) if name == TABLE else (name, dtype, shape, data))
     refused("a file of one layer whose metadata say 2", layers="2")
+    refused("a file of one layer whose metadata say 10^17", layers="1" + "0" * 17)
     refused("64 numbers in 3 heads", heads="3")
     refused("0 heads", heads="0")
     for what, other in (("64 numbers in 3 heads of 21", Model(3, 1, 64, 3, 1)), ("4 heads in 3 groups", Model(3, 1, 32, 4, 3)),

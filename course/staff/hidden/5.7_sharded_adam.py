@@ -10,12 +10,12 @@ def _(t):
         public("5.7").moves(t, ranks, n)
 
 
-@hidden("5.7", of="later steps", test="other later steps", title="five steps of six ranks", hint="Each step changes both moments, and the powers of both betas.")
+@hidden("5.7", of="later steps", test="other later steps", title="twelve steps of six ranks", hint="Each step changes both moments, and the powers of both betas.")
 def _(t):
     steps = public("5.7").steps
     for ranks in (1, 6):
         n = 3 * ranks
-        steps(t, ranks, [2.0] * n, [[-0.5] * n] * 5, [4.5] * n)
+        steps(t, ranks, [2.0] * n, [[-0.5] * n] * 12, [8.0] * n)
         # beta1 = 0, so that the gradient is the first moment: of 3 and then 1 the second moment is 9 / 4 + 1 / 2 at beta2 = 0.5
         steps(t, ranks, [2.0] * n, [[3.0] * n, [1.0] * n], [1.5 - 0.5 / math.sqrt(2.75 / 0.75)] * n, beta1=0.0, beta2=0.5)
     for ranks in (5, 8):

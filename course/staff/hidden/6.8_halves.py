@@ -60,7 +60,13 @@ def _(t):
 
 @hidden("6.8", of="scale", test="more scales", title="many steps, of which some are skipped", hint="One infinite or NaN gradient skips the whole step.")
 def _(t):
-    bits = public("6.8").bits
+    bits, steps = public("6.8").bits, public("6.8").steps
+    for bad, where in ((0x7e00, 20000), (0xfc00, t.random.randrange(20001))):  # behind what a few blocks look at
+        gradient = bits([8.0]) * 20001
+        gradient[where] = bad
+        t.equal(steps(t, [1.0] * 20001, [gradient])["scales"], [512.0], f"scale after a step whose gradient {where} of 20001 is bad")
+    t.equal(steps(t, [1.0] * 700, [[0x7c00, 0x7e01] * 350], scale=1.0)["scales"], [0.5], "scale after a step whose gradients are all bad")
+    t.equal(steps(t, [1.0], [bits([4.0])], scale=2.0 ** 30, interval=1)["scales"], [2.0 ** 31], "scale after a good step, from 2^30 on")
     n, scale, good_steps, weight, gradients, scales, counts = 500, 4096.0, 1, 8.0, [], [], []
     for number in range(24):
         bad = number in (3, 4, 11) or number > 17 and t.random.random() < 0.4

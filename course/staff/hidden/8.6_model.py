@@ -131,6 +131,7 @@ def _(t):
                              (f"{name} with more rows", lambda n, dtype, shape, data: (n, dtype, [2 * shape[0], *shape[1:]], 2 * data) if n == name else (n, dtype, shape, data))):
             t.throws(what, "std::invalid_argument", function="load_model", **own.changed(model, change))
     numbers = [(number, "7") for number in ("heads", "groups", "width", "hidden", "vocabulary", "layers")] + [("heads", "1"), ("groups", "4"), ("groups", "3"), ("hidden", "x")]
+    numbers += [(number, str((1 << 32) + value)) for number, value in model.numbers.items()] + [("layers", "9" * 18)]
     for number, value in numbers:
         t.throws(f"{number} of {value}", "std::invalid_argument", function="load_model", **own.changed(model, lambda *each: each, {number: value}))
     for matrix in model.shapes:
