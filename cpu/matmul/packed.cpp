@@ -42,13 +42,13 @@ T* scratch(int64_t count) {
   return static_cast<T*>(memory->data());
 }
 
-// What is added to a product, or to a slice of it: null, or elements any steps apart.
+// The addend of a product, or of a slice of it: null, or elements any steps apart.
 template <class T>
 struct Added {
   const T* at = nullptr;
   int64_t row = 0, column = 0;
 };
-// Of a slice of p: the bias, or the sum of the slices before.
+// The addend of a slice of p: the bias, or the sum of the slices before.
 template <class T>
 Added<T> added_to(const Product<T>& p, int64_t slice) {
   if (slice == 0) return {p.bias, p.bias_row, p.bias_column};

@@ -14,8 +14,8 @@ struct Wide {
   static constexpr int64_t kLanes = 64 / sizeof(T);
 };
 
-// kRows rows side by side, for each of which kSums vectors are summed apart. Those behind them are
-// fetched into the second-level cache where they are far.
+// kRows rows side by side, for each of which kSums vectors are summed apart. `far` fetches the rows
+// behind them into the second-level cache.
 template <int kRows, bool far, class T>
 GRADUS_TARGET void multiply_rows(int64_t k, const T* a, int64_t a_row, const T* b, T* out) {
   using Vector = typename Wide<T>::Type;
