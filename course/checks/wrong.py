@@ -87,6 +87,13 @@ def check(names=(), **options):
     grader, tasks = common.grader(**options), common.tasks(True, names)
     grader.builder.prepare(tasks)
     work = [(grader, task, *each) for task in tasks for each in wrong_solutions(task)]
+
+    def told(each):
+        problem = _problem(*each)
+        if problem:
+            print(problem, flush=True)  # the whole check takes long
+        return problem
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = list(pool.map(lambda each: _problem(*each), work))
+        problems = list(pool.map(told, work))
     return len(work), [each for each in problems if each] + [each for task in tasks for each in _right(grader, task)]

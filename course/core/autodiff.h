@@ -91,7 +91,8 @@ std::vector<Node*> order(Node* root);
 
 // Task 2.4. gradient is that of root's result. Calls the function of each node that a gradient reaches
 // once, with the sum of all that reaches it. What reaches a leaf is added to the leaf's gradient, which
-// has memory of its own. Changes no tensor that it was given. Uses order(); REQUIRES: no cycles.
+// has memory of its own; what reaches another node is given back once its function was called. Changes no tensor
+// that it was given. Uses order(); REQUIRES: no cycles.
 void backward(Node* root, Tensor gradient);
 
 // Task 2.5. A tensor that a node needs for its gradients, with the promise that it has not changed.

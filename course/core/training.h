@@ -66,7 +66,7 @@ class Buffer {
 
 // Task 4.1. The gradients of a linear layer y = x w^T + b, where x is (rows, in), w (out, in),
 // b (out) and y (rows, out), all row-major: dx like x, dw like w, db like b, from dy like y. What they
-// held before is replaced. dx is nullptr where the input needs no gradient, db where there is no bias.
+// held before is replaced, with 0 where rows is 0. dx is nullptr where the input needs no gradient, db where there is no bias.
 // At most three kernels, no copies, and no work for a gradient that nobody wants.
 void linear_backward(Device& device, float* dx, float* dw, float* db, const float* dy, const float* x,
                      const float* w, long rows, long in, long out);

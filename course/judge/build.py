@@ -79,8 +79,8 @@ class Builder:
     def runner(self, task, submission):
         """The program that runs the student's file of a task. Errors: Problem."""
         student = self._student_object(task, submission)
-        sources = [*self._runner_sources(task), os.path.join("core", "not_implemented.cpp"), *task.given]
-        objects = [*map(self._own, sources), student]
+        sources = [*self._runner_sources(task), os.path.join("core", "not_implemented.cpp")]
+        objects = [*map(self._own, sources), *map(self._given, task.given), student]
         libraries = [*task.libraries, *self._simulator_libraries(task)]
         program = self._path("".join([*objects, *libraries]), f"run-{task.name}")
         try:
@@ -118,14 +118,16 @@ class Builder:
         """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core). told() is called
         as it goes on."""
         self._trim()
-        sources = [os.path.join("core", "not_implemented.cpp")]
+        sources, given = [os.path.join("core", "not_implemented.cpp")], []
         for task in tasks:
-            sources += [*self._runner_sources(task), *task.given]
+            sources += self._runner_sources(task)
+            given += task.given
         with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
             waiting = []
             if any(task.kernels for task in tasks):
                 waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_rooms()]
             waiting += [pool.submit(self._own, each) for each in dict.fromkeys(sources)]
+            waiting += [pool.submit(self._given, each) for each in dict.fromkeys(given)]
             for number, each in enumerate(waiting, 1):
                 each.result()
                 told(number, len(waiting))
@@ -137,9 +139,16 @@ class Builder:
     def _own_compiler(self):
         return [CXX, *OWN]
 
-    def _own(self, source, *options):
+    def _given(self, source):
+        """A further file of a task. The simulator sees its kernels."""
+        return self._own(source, compiler=self._kernel_compiler() if source.endswith(".cu") else None)
+
+    def _kernel_compiler(self):
+        return [os.path.join(self._simulator, "compile"), *self._own_compiler(), *self._kernel, "-x", "c++"]
+
+    def _own(self, source, *options, compiler=None):
         path = os.path.join(self.given if source.startswith("core" + os.sep) else self.home, source)
-        options = [*self._own_compiler(), *options]
+        options = [*(compiler or self._own_compiler()), *options]
         command = [*options, *self._includes(), "-I", self.home, "-c", path]
         out = self._path(self._hash_of([path]) + self._surroundings + compilers_name() + " ".join(options),
                          os.path.basename(source) + ".o")
@@ -180,6 +189,8 @@ class Builder:
                         file.write(text)
                     try:
                         self._compile(task, stage, name, out + _part())
+                    except symbols.Unreadable as unreadable:
+                        raise Ended(f"{name}: {unreadable}") from None
                     except Ended:
                         raise
                     except Problem as problem:
@@ -190,6 +201,10 @@ class Builder:
 
     def _object_path(self, task, text):
         return self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options), f"{task.name}.o")
+
+    def text(self, task, submission):
+        """The text of a student's file. Errors: Problem."""
+        return _read_solution(os.path.join(submission, "core", task.file), task).decode(errors="replace")
 
     def said(self, task, submission):
         """What the compiler said of a file that it compiled."""
@@ -216,7 +231,9 @@ class Builder:
         self._check_text(command, name, stage)
         account = ["-dumpdir", stage + os.sep, "-dumpbase", "made", "-fdump-tree-ssa-asmname-lineno=made", "-fcallgraph-info=su"]
         warnings = _run([*command, *account], stage, largest=LARGEST_OBJECT)
-        made, graph = (_bytes_of(os.path.join(stage, each)).decode(errors="replace") for each in ("made", "made.ci"))
+        # Of a file without functions the compiler writes no account.
+        made, graph = (_bytes_of(path).decode(errors="replace") if os.path.exists(path) else ""
+                       for path in (os.path.join(stage, each) for each in ("made", "made.ci")))
         try:
             functions = gimple.functions_in(made)
         except gimple.Refused as refused:
@@ -230,11 +247,8 @@ class Builder:
         _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".said", json.dumps([warnings, *memory]))
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
-        try:
-            problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
-                                           {name for each in testing.TASKS.values() for name in each.exports})
-        except symbols.Unreadable as unreadable:
-            raise Ended(f"{name}: {unreadable}") from None
+        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
+                                       {name for each in testing.TASKS.values() for name in each.exports})
         if problem:
             raise Problem(f"{name}: {problem}")
         # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.

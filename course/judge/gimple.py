@@ -17,7 +17,7 @@ _PLACE = re.compile(r"\[([^][]+:\d+):\d+(?: discrim \d+)?\] ")
 _STATEMENT = re.compile(r" +(?:[^\"]*? = (?:\{v\} )?)?\*?([\w.$]+)(\(D\))? \((.*)\)(?: \[[\w ]+\])*;(?: \[[\w ]+\])*")
 _VARIABLE = re.compile(r"  [^ #].*?([\w.$]+)(?:\[[^]]*\])*;")
 _WORD = re.compile(r"(?<![\w.$>])[A-Za-z_][\w.$]*")  # no member
-_WHOLE = re.compile(r"(?<=[a-zA-Z_\d])([CD])1E")
+_WHOLE = re.compile(r"(?<=[a-zA-Z_\d])([CD])1(?=[EI])")  # I: a template
 _LAUNCH = "_ZN6course6launchI"  # how the names of course::launch<...> begin
 
 
@@ -63,7 +63,7 @@ def functions_in(dump):
             function.is_kernel |= _KERNEL in attributes
             variables.update(re.findall(r"([\w.$]+)[,)]", line))
     for function in functions.values():  # a constructor or destructor of a whole object is that of a part of one
-        function.calls = [(name if name in functions else _WHOLE.sub(r"\g<1>2E", name), arguments, place)
+        function.calls = [(name if name in functions else _WHOLE.sub(r"\g<1>2", name), arguments, place)
                           for name, arguments, place in function.calls]
     return functions
 

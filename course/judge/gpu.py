@@ -103,6 +103,9 @@ class GpuBuilder(build.Builder):
     def _own_compiler(self):
         return [*self._nvcc, "-DCOURSE_GPU"]
 
+    def _kernel_compiler(self):
+        return self._own_compiler()
+
     def _compile(self, task, stage, name, out):
         with open(os.path.join(stage, name), errors="replace") as file:
             if has_conditions(file.read()):

@@ -1,13 +1,16 @@
 """Grades a submission: runs the tests of tasks, and makes the result that every report and format is made of."""
 import concurrent.futures
 import glob
+import hashlib
 import importlib.util
 import os
+import re
 import threading
 import time
 import traceback
+import typing
 
-from . import build, hiding, process, testing
+from . import build, hiding, process, testing, traffic
 
 VERSION = "0.1.0"
 
@@ -32,6 +35,19 @@ def build_folder(home):
     return os.path.join(os.path.dirname(home), "build", "grade")
 
 
+def student_number(text):
+    """The number, or name, of a student as it counts: without spaces, in small letters. Errors: ValueError."""
+    number = "".join(text.split()).lower()
+    if not re.fullmatch(r"[^\W_][\w.@+-]{0,63}", number):
+        raise ValueError("a student's number has 1 to 64 letters, digits and signs of . @ + - _, and begins with a letter or digit")
+    return number
+
+
+def seed_of(student):
+    """The seed of a student's inputs: a hash of the number, the same on each machine."""
+    return int.from_bytes(hashlib.sha256(f"gradus course, student {student}".encode()).digest()[:4], "big")
+
+
 LONGEST = 8000  # characters of a message
 
 
@@ -44,12 +60,25 @@ def plain(text):
 TASK_SECONDS = 40  # of processor time for all tests of a task: after that the rest of them fail
 
 
+class Ran(typing.NamedTuple):
+    """How a test went."""
+    message: str  # why it failed, or ""
+    seconds: float
+    processor_seconds: float
+    hint: str  # none where the program ended
+    blocks_left: int  # of memory
+    timed_out: bool  # it went on until a limit
+    shown: dict  # what pictures are drawn of: "compared" (counterexample.py), "traffic" (traffic.py)
+
+
 class Grader:
-    """Grades with the course in `home` and builds into `folder`."""
+    """Grades with the course in `home` and builds into `folder`. The number of a student gives the seed of public tests; hidden ones
+    keep `seed`, which no student knows."""
     on_gpu, limits, environment = False, process.Limits, None
 
-    def __init__(self, home, folder, seed=1, cores=None, jobs=None):
-        self.home, self.seed, self.cores = home, seed, cores
+    def __init__(self, home, folder, seed=1, cores=None, jobs=None, student=None):
+        self.home, self.cores, self.student = home, cores, student
+        self.seed, self.hidden_seed = seed_of(student) if student else seed, seed
         self.builder = build.Builder(home, folder)
         self.jobs = jobs or os.cpu_count()
         self.processor_seconds = 0.0
@@ -66,27 +95,34 @@ class Grader:
             for each in waiting:
                 graded.append(each.result())
                 told(graded[-1])
+        return self.result(graded, time.monotonic() - start)
+
+    def result(self, graded, seconds):
+        """The result that these parts make."""
         usual, extra = ([each for each in graded if each["extra"] is kind] for kind in (False, True))
-        return {"seed": self.seed, "course": "gradus", "version": VERSION,
+        return {"seed": self.seed, "student": self.student or "", "course": "gradus", "version": VERSION,
                 "score": sum(each["points"] for each in usual), "max": sum(each["max"] for each in usual),
                 "extra": sum(each["points"] for each in extra), "extra_max": sum(each["max"] for each in extra),
-                "seconds": round(time.monotonic() - start, 1), "tasks": graded, "leaderboard": []}
+                "seconds": round(seconds, 1), "tasks": graded, "leaderboard": []}
 
     def grade_task(self, task, submission):
         """The part of the result that is about one task. REQUIRES: prepare() was called for it."""
-        problem, program, said = "", None, build.Said()
+        problem, program, said, text = "", None, build.Said(), ""
         try:
+            text = self.builder.text(task, submission)
             program = self.builder.runner(task, submission)
             said = self.builder.said(task, submission)
         except build.Problem as error:
             problem = str(error)
+        except Exception:  # noqa: BLE001: a fault of the judge, which costs this task alone
+            problem = "the judge failed while it built this file, and its staff should know\n" + traceback.format_exc(limit=-1)
         tests, used, leaks, limits = [], 0.0, False, self.limits  # a leak costs one test, not all
         for test in [*task.tests, *task.hidden_tests]:
-            message, seconds, hint = problem and "the task could not be built", 0.0, ""
+            message, seconds, hint, shown = problem and "the task could not be built", 0.0, "", {}
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds, hint, left, timed_out = self.run_test(test, program, said, limits)
+                message, seconds, processor_seconds, hint, left, timed_out, shown = self.run_test(test, program, said, limits, text)
                 used += processor_seconds
                 if timed_out and not self.on_gpu:
                     limits = process.ShortLimits
@@ -95,7 +131,7 @@ class Grader:
                     message = f"{left} blocks of memory were not given back after a call"
             tests.append({"name": test.name, "title": test.title, "points": 0 if message else test.points,
                           "max": test.points, "passed": not message, "hidden": test.of is not None, "of": test.of,
-                          "message": message, "hint": hint, "seconds": round(seconds, 2)})
+                          "message": message, "hint": hint, "seconds": round(seconds, 2), "shown": shown})
         for each in tests:
             each["seen"] = each["points"]  # what a student may know before hidden tests are published
         for each in tests:
@@ -109,17 +145,17 @@ class Grader:
                 "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
                 "problem": plain(problem), "warnings": plain(said.warnings), "tests": tests}
 
-    def run_test(self, test, program, said=None, limits=None):
-        """(why it failed, or "", seconds, seconds of processor time, hint, blocks of memory left, whether it went on until a
-        limit); no hint where the program ended."""
+    def run_test(self, test, program, said=None, limits=None, text=""):
+        """text: that of the student's file."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, limits or self.limits, self.environment, test.task.file)
-        message, hint = "", test.hint
-        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu, said)
+        message, hint, shown = "", test.hint, {}
+        context = testing.Context(runner.ask, self.hidden_seed if test.of else self.seed, f"{test.task.name} {test.name}", self.on_gpu, said)
         try:
             test.body(context)
         except testing.Failed as failed:
             message = str(failed)
+            shown = {"compared": failed.compared} if failed.compared else {}
         except process.Died as died:
             message = f"{context.shown_inputs()}{died}"
             hint = ""
@@ -132,6 +168,9 @@ class Grader:
         if message and runner.output:
             printed = runner.output.decode(errors="replace").splitlines()
             message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
-        return plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left, runner.timed_out
+        if context.traffic and (message or context.counts):
+            moved = traffic.parsed(context.traffic, os.path.basename(test.task.file), text)
+            shown.update({"traffic": moved} if moved else {})
+        return Ran(plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left, runner.timed_out, shown)
 
 

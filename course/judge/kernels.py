@@ -7,7 +7,7 @@ _ALLOWED = re.compile(
     r"operator (new|delete)(\[\])?\(.*|gradus_sim_(memcpy|memmove|memset|malloc|assert_fail)|free|printf|puts|putchar"
     r"|(__builtin_)?(l?l?abs|(exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|powi|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh"
     r"|asinh|acosh|atanh|erf|erfc|tgamma|lgamma|j0|j1|jn|y0|y1|yn|ceil|floor|round|trunc|rint|nearbyint|(i|l|ll)(round|rint|ceil|floor)"
-    r"|fmod|remainder|fma|fmax|fmin|fabs|fdim|hypot|copysign|nextafter|frexp|ldexp|modf|ilogb|logb|scalbn|scalbln|sincos|signbit)[fl]?)"
+    r"|fmod|remainder|remquo|fma|fmax|fmin|fabs|fdim|hypot|copysign|nextafter|frexp|ldexp|modf|ilogb|logb|scalbn|scalbln|sincos|signbit)[fl]?)"
     r"|__builtin_(expect\w*|unreachable|trap|(clz|ctz|clrsb|ffs|popcount|parity)l{0,2}|bswap\d+|isnan|isinf\w*|isfinite|isnormal|fpclassify"
     r"|is(greater|less)(equal)?|islessgreater|isunordered|constant_p|is_constant_evaluated|assume_aligned|\w+_overflow|prefetch|object_size"
     r"|alloca\w*|stack_(save|restore)|va_(start|end|copy)|clear_padding|launder|eh_pointer)"
@@ -18,7 +18,7 @@ _ALLOWED = re.compile(
     r"|__(syncthreads|syncwarp|threadfence|shfl|ballot|any|all|activemask|reduce|match|ldg|ldcg|ldcs|brev|clz|ffs|popc)\w*(\(.*)?"
     r"|atomic\w+(\(.*)?|__trap\(\)|clock|clock64\(\)")
 # Functions of the C library that read memory, where a kernel takes their addresses.
-_READS = re.compile(r"(__builtin_)?(w?mem(cmp|chr|rchr|mem|ccpy|pcpy)|bcmp|bcopy|stpn?cpy|wcs[a-z]+|v?sn?printf|sscanf|qsort|bsearch"
+_READS = re.compile(r"(__builtin_)?(ato(i|l|ll|f)|nan[fl]?|w?mem(cmp|chr|rchr|mem|ccpy|pcpy)|bcmp|bcopy|stpn?cpy|wcs[a-z]+|v?sn?printf|sscanf|qsort|bsearch"
                     r"|str(n?cpy|n?cmp|n?casecmp|n?cat|n?len|r?chr|c?spn|pbrk|str|n?dup|xfrm|coll|tok(_r)?|to[a-z]+))")
 # An order of memory that there is not: the compiler then makes a plain access, which nobody sees.
 _ODD_ORDER = re.compile(r".*, (?:[6-9]|\d\d+)$")

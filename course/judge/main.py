@@ -6,8 +6,9 @@ import shutil
 import sys
 import time
 
-from . import build, grading, hiding, report
+from . import build, grading, hiding, history, report
 from .formats import FORMATS
+from .watching import stamps
 
 TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
 ./grade 3.7 one task, with every failure explained. The exit status is 0 when
@@ -30,8 +31,10 @@ def main(home, arguments):
     for path in _outputs(options):
         _check_writable(path)
     folder = options.build or grading.build_folder(home)
-    grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
+    student = _student_of(home, options)
+    grader = grading.Grader(home, folder, 1 if options.seed is None else options.seed, options.cores, options.jobs, student)
     submission = options.submission or home
+    progress = None if options.submission or options.staff else history.History(home)
     hidden = os.path.join(home, "staff", "hidden")
     if options.staff and os.access(hidden, os.R_OK) and not hiding.hide(hidden):
         print("note: this kernel cannot close staff/hidden to what students wrote; run_autograder as root can\n")
@@ -39,12 +42,22 @@ def main(home, arguments):
     if changed:
         print(f"note: changed since it was handed out: {', '.join(changed)}; scores are made with what was handed out\n")
     explain_all = any("." in name for name in names)
+    files = [os.path.join(submission, "core", task.file) for task in wanted]
     try:
+        if options.web:
+            from . import web
+            return web.main(grader, wanted, submission, progress, report.Report(explain_all))
         while True:
+            before = stamps(files)
             result = _grade(grader, wanted, submission, explain_all, options)
+            if progress:
+                progress.add(result["tasks"])
             if not options.watch:
                 break
-            _wait_for_change([os.path.join(submission, "core", task.file) for task in wanted])
+            print("\nwaiting for a change; Ctrl-C ends")
+            while stamps(files) == before:
+                time.sleep(0.3)
+            time.sleep(0.1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # as by ./grade | head
@@ -55,7 +68,7 @@ def main(home, arguments):
         return 1
     if options.gpu:
         from . import gpu
-        gpu.main(home, folder, wanted, submission, options.seed, result)
+        gpu.main(home, folder, wanted, submission, grader.seed, result)
     _write(options, result)
     return 0
 
@@ -109,14 +122,18 @@ def _write(options, result):
             file.write(render(result))
 
 
-def _wait_for_change(files):
-    def stamps():
-        return [os.stat(each).st_mtime_ns if os.path.exists(each) else 0 for each in files]
-    before = stamps()
-    print("\nwaiting for a change; Ctrl-C ends")
-    while stamps() == before:
-        time.sleep(0.3)
-    time.sleep(0.1)
+def _student_of(home, options):
+    """The student's number that gives the seed: the option, or the first line of student.txt; None where neither is."""
+    text, path = options.student, os.path.join(home, "student.txt")
+    if text and options.seed is not None and not options.staff:
+        _usage("--seed and --student both choose the inputs; leave one of them out")
+    if not text and options.seed is None and not options.submission and not options.staff and os.path.isfile(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.readline(1000)
+    try:
+        return grading.student_number(text) if text else None
+    except ValueError as error:
+        _usage(f"{'--student' if options.student else 'student.txt'}: {error}")
 
 
 def _usage(text):
@@ -131,7 +148,9 @@ def _parse(arguments):
     parser = argparse.ArgumentParser(prog="grade", description=TEXT)
     parser.add_argument("names", nargs="*", metavar="TASK", help="tasks (3.7) or modules (3)")
     parser.add_argument("--watch", action="store_true", help="grade again whenever a file changes")
-    parser.add_argument("--seed", type=int, default=1, help="of random inputs (1); it changes no score")
+    parser.add_argument("--web", action="store_true", help="show the results, with pictures, on a page in the browser")
+    parser.add_argument("--seed", type=int, help="of random inputs (1); it changes no score")
+    parser.add_argument("--student", metavar="NUMBER", help="a student's number gives the seed; so does the line of student.txt")
     parser.add_argument("--gpu", action="store_true", help="then run the kernels on a GPU too, and time the race (6.4)")
     parser.add_argument("--json", metavar="FILE", help="write the result")
     parser.add_argument("--format", action="append", default=[], metavar="NAME=FILE",
@@ -143,4 +162,8 @@ def _parse(arguments):
     parser.add_argument("--cores", type=int, help="how many cores a simulated device uses (all)")
     parser.add_argument("--build", metavar="DIR", help=staffs("where to build (build/)"))
     parser.add_argument("--usage", action="store_true", help=staffs("say how much processor time the runners took"))
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    beside = [name for name in ("watch", "gpu", "json", "format", "staff", "submission", "usage") if getattr(options, name)]
+    if options.web and beside:
+        parser.error(f"--web goes without --{beside[0]}: the page shows what is in core/, and grades again when it changes")
+    return options

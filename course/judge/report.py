@@ -2,6 +2,34 @@
 import sys
 
 
+def explained(graded, explain_all):
+    """What there is to say of a task's part of the result, in order: (kind, text, test). The kinds are "problem", "unsolved", "warnings",
+    "test" (its text is the message) and "more"."""
+    if graded["problem"]:
+        yield "problem", graded["problem"], None
+        return
+    failed = [each for each in graded["tests"] if not each["passed"]]
+    if failed and len(failed) == len(graded["tests"]) and all("is not implemented yet" in each["message"] for each in failed):
+        yield "unsolved", f"task {graded['task']} is not implemented yet: core/{graded['file']}", None
+        return
+    if failed and graded.get("warnings"):
+        yield "warnings", "\n".join(graded["warnings"].splitlines()[:12]), None
+    told = set()
+    explained = failed if explain_all else failed[:1]
+    for each in graded["tests"] if explain_all else explained:
+        if not (each["hidden"] and each["passed"]):
+            yield "test", "as above" if each["message"] in told else each["message"], each
+            told.add(each["message"] or None)
+    if len(failed) > len(explained):
+        yield "more", f"and {len(failed) - len(explained)} more; ./grade {graded['task']} explains all", None
+
+
+def score(result):
+    """The score as a line of text."""
+    extra = f", and {result['extra']} of {result['extra_max']} extra" if result["extra_max"] else ""
+    return f"score {result['score']} of {result['max']}{extra}"
+
+
 class Report:
     """Prints each task as it is graded. With all=False only the first failure of a task is explained."""
 
@@ -22,39 +50,21 @@ class Report:
         points = f"{graded['points']}/{graded['max']}"
         full = graded["points"] == graded["max"]
         self._print(f"{graded['task']}  {graded['title']:<44} {points:>7}", "32" if full else None)
-        if graded["problem"]:
-            self._explain(graded["problem"])
-            return
-        failed = [each for each in graded["tests"] if not each["passed"]]
-        if failed and all("is not implemented yet" in each["message"] for each in failed):
-            if len(failed) == len(graded["tests"]):
-                self._explain(f"task {graded['task']} is not implemented yet: core/{graded['file']}")
-                return
-        if failed and graded.get("warnings"):
-            self._explain("the compiler warns:")
-            self._explain("\n".join(graded["warnings"].splitlines()[:12]))
-        told = set()
-        explained = failed if self._explain_all else failed[:1]
-        for each in graded["tests"] if self._explain_all else explained:
-            if each["hidden"] and each["passed"]:
-                continue
-            mark = "ok  " if each["passed"] else "FAIL"
-            self._print(f"     {mark} {each['points']}/{each['max']}  {each['name']}: {each['title']}",
-                        None if each["passed"] else "31")
-            if not each["passed"]:
-                self._explain("as above" if each["message"] in told else each["message"])
-                told.add(each["message"])
-                if each["hint"]:
-                    self._explain("hint: " + each["hint"])
-        if len(failed) > len(explained):
-            self._explain(f"and {len(failed) - len(explained)} more; ./grade {graded['task']} explains all")
+        for kind, text, test in explained(graded, self._explain_all):
+            if kind == "warnings":
+                self._explain("the compiler warns:")
+            if kind == "test":
+                mark = "ok  " if test["passed"] else "FAIL"
+                self._print(f"     {mark} {test['points']}/{test['max']}  {test['name']}: {test['title']}",
+                            None if test["passed"] else "31")
+            self._explain(text)
+            if kind == "test" and not test["passed"] and test["hint"]:
+                self._explain("hint: " + test["hint"])
 
     def _explain(self, text):
         for line in text.splitlines():
             self._print("          " + line)
 
     def total(self, result):
-        line = f"score {result['score']} of {result['max']}"
-        if result["extra_max"]:
-            line += f", and {result['extra']} of {result['extra_max']} extra"
-        self._print(f"\n{line}   ({result['seconds']:.0f} s, seed {result['seed']})")
+        student = f", student {result['student']}" if result["student"] else ""
+        self._print(f"\n{score(result)}   ({result['seconds']:.0f} s, seed {result['seed']}{student})")

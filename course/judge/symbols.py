@@ -14,15 +14,20 @@ SECTIONS = re.compile(
 ALLOWED = re.compile(
     r"operator (new|delete)(\[\])?\(.*|__cxa_(?!atexit|finalize|thread_atexit)\w+|__gxx_personality_v0|_Unwind_Resume|__stack_chk_fail"
     r"|__dynamic_cast|vtable for (std|__cxxabiv1|course)::.*|typeinfo (name )?for .*|(non-virtual )?thunk .*"
-    r"|mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp|chr|cpy|ncpy|cat)|snprintf|printf|puts|putchar"
-    r"|(abs|labs|rand|qsort)"
+    r"|mem(cpy|move|set|cmp|chr)|v?sn?printf|printf|puts|putchar"
+    r"|str(r?chr|n?(len|cmp|cpy|cat|casecmp)|c?spn|pbrk|str|coll)|is(alnum|alpha|digit|lower|punct|space|upper|xdigit)|to(lower|upper)"
+    r"|ato(i|l|ll|f)|strto(u?ll?|[fd]|ld)|__errno_location"
+    r"|(l|ll|imax)?(abs|div)|s?rand|qsort|bsearch"
     r"|(exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
-    r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|fma|fmax|fmin"
-    r"|fabs|fdim|hypot|copysign|nextafter|frexp|ldexp|modf|ilogb|logb|scalbn|sincos)[fl]?"
+    r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|remquo|drem|fma|fmax|fmin"
+    r"|fabs|fdim|hypot|copysign|nextafter|nexttoward|frexp|ldexp|modf|ilogb|logb|scalbn|scalbln|significand|sincos|exp10|nan|gamma|[jy][01n])[fl]?"
+    # std::complex, and what the compiler calls for its products and quotients.
+    r"|c(abs|arg|exp|log|sqrt|pow|proj|a?(sin|cos|tan)h?)[fl]?|__(mul|div)[hsdxt]c3|std::(to|from)_chars\(.*"
     r"|std::__throw_\w+\(.*|std::__glibcxx_assert_fail\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
     r"|std::(exception|logic_error|runtime_error|invalid_argument|out_of_range|length_error|domain_error|range_error"
-    r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access)::.*"
-    r"|std::terminate\(\)|std::_Rb_tree_(in|de)crement\(.*|std::_Rb_tree_(insert|rebalance)\w*\(.*|std::_Hash_bytes\(.*"
+    r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access|bad_cast|bad_weak_ptr|nested_exception)::.*"
+    r"|std::terminate\(\)|std::(current_exception|uncaught_exceptions?)\(\)|std::rethrow_exception\(.*|std::__exception_ptr::.*"
+    r"|std::_Rb_tree_(in|de)crement\(.*|std::_Rb_tree_(insert|rebalance)\w*\(.*|std::_Hash_bytes\(.*"
     r"|std::__detail::_(Prime_rehash_policy|List_node_base)::.*|std::nothrow|std::get_new_handler\(\)"
     # std::shared_ptr: whether its counts must be atomic.
     r"|__libc_single_threaded|__pthread_key_create"
@@ -58,11 +63,12 @@ ADVICE = [(re.compile(names), what, advice) for names, what, advice in (
     (r"_?exit|_Exit|quick_exit|abort|raise|kill", "", "throw an exception"),
     (r"pthread_\w+|std::(jthread|thread|this_thread|mutex|condition_variable|__future_base|call_once)\b.*", "threads",
      "solutions start no threads"),
-    (r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign", "", "use std::vector"))]
+    (r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign", "", "use std::vector"),
+    (r"cuda\w+(\(.*)?", "", "launch starts a kernel, and a kernel of yours can set or copy memory"))]
 
 # What a solution may define for others to see: its own functions, and templates of headers (its text may not hold the word gradus). All but the task's own
 # functions are hidden from the runner afterwards.
-_DEFINED = re.compile(r"course::|\(anonymous namespace\)|std::|__gnu_cxx::|gradus::cuda::sim::|DW\.ref\.__gxx_personality_v0"
+_DEFINED = re.compile(r"course::|\(anonymous namespace\)|std::|__gnu_cxx::|gradus::cuda::sim::|DW\.ref\.(__gxx_personality_v0|_ZTI\w+)"
                       r"|(vtable|typeinfo|typeinfo name|guard variable) for ")
 # Names that the compiler's own calls have: a definition of one would hide what a solution does.
 _RESERVED = re.compile(r"_?_?(tsan|ubsan|asan|gradus_sim|cuda[A-Z]|cxa|gxx_personality|libc|printf|malloc|free)|mem(cpy|set|move)$|main$")

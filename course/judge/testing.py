@@ -21,7 +21,7 @@ import math
 import random
 import types
 
-from . import process
+from . import counterexample, process
 
 TASKS = {}
 
@@ -54,7 +54,11 @@ FAR = 2 ** 32 + 2 ** 14  # elements from one row to the next: more than 32 bits 
 
 
 class Failed(Exception):
-    """A check that did not hold. The text is for the student."""
+    """A check that did not hold. The text is for the student; `compared` is what a picture is drawn of (counterexample.py)."""
+
+    def __init__(self, text, compared=None):
+        super().__init__(text)
+        self.compared = compared
 
 
 class NotImplementedYet(Failed):
@@ -86,8 +90,8 @@ class Test:
 
 def task(name, title, points, file, exports, extra=False, given=(), options=(), calls=(), libraries=()):
     """Declares a task: its solution file in core/, the functions that this file defines for others, further
-    files of runner/ or core/ that its runner is linked with, and further options of the compiler (for the
-    student's file), the functions of the course that it may call, and further options of the linker."""
+    files of runner/ or core/ that its runner is linked with (of those in .cu the simulator sees the kernels), and
+    further options of the compiler (for the student's file), the functions of the course that it may call, and further options of the linker."""
     TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options),
                        list(calls), list(libraries))
     return TASKS[name]
@@ -136,6 +140,8 @@ class Context:
         self.random = random.Random(f"{seed} {name}")
         self.blocks_left = 0  # of memory that the student's code did not give back
         self.on_gpu = on_gpu  # on a GPU nothing is counted: leave counts out then
+        self.counts = False  # whether the test looks at counts
+        self.traffic = None  # of the last call, as the runner sent it
         self._inputs = {}
         self._said = said  # what the compiler said of the student's file
 
@@ -170,8 +176,9 @@ class Context:
 
     def run_unchecked(self, **inputs):
         """The same, and the caller looks at reply["problem"]: "", "exception" or "not implemented"."""
-        self._inputs = inputs
+        self._inputs, self.traffic = inputs, None
         reply = Reply(self._ask(inputs))
+        self.traffic = reply.get("traffic")
         self.blocks_left = max(self.blocks_left, *reply.get("blocks left", [0]))
         return reply
 
@@ -201,8 +208,8 @@ class Context:
         return [self.random.randint(4 * low, 4 * high) / 4 for _ in range(count)]
 
     # --- Checks
-    def fail(self, text):
-        raise Failed(f"{self.shown_inputs()}{text}")
+    def fail(self, text, compared=None):
+        raise Failed(f"{self.shown_inputs()}{text}", compared)
 
     def check(self, condition, text):
         if not condition:
@@ -213,7 +220,8 @@ class Context:
         if not _same(found, expected):
             text = _difference(found, expected, what, _same)
             held = _shown(before)
-            self.fail(text + (f" ({held} stood there before: it was not written)" if held in text else ""))
+            self.fail(text + (f" ({held} stood there before: it was not written)" if held in text else ""),
+                      counterexample.compared(found, expected, what, _same, self._inputs))
 
     def close(self, found, expected, what, tolerance=1e-5):
         """Each number within tolerance * max(1, |expected|)."""
@@ -221,14 +229,17 @@ class Context:
         if not isinstance(expected, (list, tuple)):
             found, expected = [found], [expected]
         if len(found) != len(expected) or not all(map(near, found, expected)):
-            self.fail(_difference(found, expected, what, near))
+            self.fail(_difference(found, expected, what, near), counterexample.compared(found, expected, what, near, self._inputs))
 
     def at_most(self, found, limit, what, where=""):
         """where: the line that counts most, such as reply.worst("sectors"). Memory that a thread keeps for itself is not counted,
-        so there may be no more than registers hold."""
-        if self._said and self._said.own_bytes > OWN_BYTES:
-            self.fail(f"a thread keeps {self._said.own_bytes:g} bytes for itself, at {self._said.where}: 255 registers hold 1020, and all "
-                      "beyond them is local memory, which is as slow as global memory; keep in shared memory what a block needs")
+        so there may be no more than registers hold; launches are counted whatever a thread keeps."""
+        self.counts = True
+        if self._said and self._said.own_bytes > OWN_BYTES and not what.startswith("launches"):
+            kept = (f"a thread keeps {self._said.own_bytes:g} bytes for itself, at {self._said.where}" if math.isfinite(self._said.own_bytes) else
+                    f"nobody knows how much a thread keeps for itself at {self._said.where}: a function calls itself, or the size is no constant")
+            self.fail(f"{kept}: 255 registers hold 1020 bytes, and all beyond them is local memory, which is as slow as global memory; "
+                      "write a loop for a call of itself, and keep in shared memory what a block needs")
         if found > limit:
             self.fail(f"{what}: found {found}, expected at most {limit:g}" + (f"\n  {where}" if where else ""))
 
@@ -239,20 +250,25 @@ class Context:
             self.fail(f"{what} has {len(c)} elements, expected {m * n}")
         for i, each in enumerate(c):
             if not math.isfinite(each) or 16 * each != math.floor(16 * each):
-                self._product_failed(c, a, b, i // n, n, k, what)
+                self._product_failed(c, a, b, i // n, n, k, what, 0)
         left, right, product = [int(4 * each) for each in a], [int(4 * each) for each in b], [int(16 * each) for each in c]
         for _ in range(2):
             v = [self.random.randint(-99991, 99991) for _ in range(n)]
             bv = [sum(map(int.__mul__, right[p * n:p * n + n], v)) for p in range(k)]
             for i in range(m):
                 if sum(map(int.__mul__, product[i * n:i * n + n], v)) != sum(map(int.__mul__, left[i * k:i * k + k], bv)):
-                    self._product_failed(c, a, b, i, n, k, what)
+                    self._product_failed(c, a, b, i, n, k, what, i)
 
-    def _product_failed(self, c, a, b, i, n, k, what):
-        for j in range(n):
-            expected = sum(a[i * k + p] * b[p * n + j] for p in range(k))
-            if c[i * n + j] != expected:
-                self.fail(f"{what}[{i}, {j}]: found {_shown(c[i * n + j])}, expected {_shown(expected)}")
+    def _product_failed(self, c, a, b, i, n, k, what, right):
+        """Row i is wrong, and so many rows before it are right. Others are compared as far as that takes no time."""
+        def row(i):
+            return [sum(a[i * k + p] * b[p * n + j] for p in range(k)) for j in range(n)]
+        for j, expected in enumerate(row(i)):
+            if not _same(c[i * n + j], expected):
+                end = min(len(c) // n, right + 1 + counterexample.MOST_PRODUCTS // (n * k + 1))
+                all_rows = c[:right * n] + [each for other in range(right, end) for each in row(other)]
+                self.fail(f"{what}[{i}, {j}]: found {_shown(c[i * n + j])}, expected {_shown(expected)}",
+                          counterexample.compared(c, all_rows, what, _same, {"m": len(c) // n, "n": n}, len(all_rows)) if i < end else None)
         self.fail(f"{what}: row {i} is wrong")
 
     def no_finding(self, reply):
@@ -296,7 +312,7 @@ def _is_long(value):
 
 def _shown(value, digits=6):
     if isinstance(value, float):
-        return f"{value:.{digits}g}" if value == value else "nan (not a number, or never written)"
+        return counterexample.number(value, digits) + ("" if value == value else " (not a number, or never written)")
     if isinstance(value, bytes):
         return repr(value[:60])[1:] + (f"... ({len(value)} in all)" if _is_long(value) else "")
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,5 @@
-"""./train: trains on images of digits, and on a text, with the student's code, stage by stage as far as tasks are solved."""
+"""./train: trains on images of digits, and on a text, with the student's code, stage by stage as far as tasks are solved.
+./train chat answers questions with it."""
 import argparse
 import array
 import gzip
@@ -12,13 +13,13 @@ import time
 from . import build, grading
 
 TEXT = """Trains small models on images of handwritten digits, and on a text, with what you wrote: whatever computes is your code. Each stage
-needs some tasks; those that are not solved yet are named."""
+needs some tasks; those that are not solved yet are named. ./train chat, which runs where it is named alone, answers each line of the input."""
 
 
 class Stage:
-    def __init__(self, name, title, program, tasks, given, options=(), kernels=False):
+    def __init__(self, name, title, program, tasks, given, options=(), kernels=False, talks=False):
         self.name, self.title, self.program, self.tasks = name, title, program, tasks
-        self.given, self.options, self.kernels = given, list(options), kernels
+        self.given, self.options, self.kernels, self.talks = given, list(options), kernels, talks
 
 
 CPU = ["1.1", "1.2", "1.3", "1.4"]
@@ -33,6 +34,8 @@ STAGES = [
     Stage("ring", "four ranks in four threads, which add up gradients by your ring", "replicas", ["1.4", "5.2"], [], ["-DTRAIN_RING"]),
     Stage("text", "a transformer learns a text and goes on with it, with your kernels", "text",
           ["3.3", "3.8", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6"], [], kernels=True),
+    Stage("chat", "a language model from a file answers each line that it reads", "chat", ["8.1", "8.3", "8.4", "8.5", "8.6"], ["core/header.cpp"],
+          kernels=True, talks=True),
 ]
 
 
@@ -93,7 +96,7 @@ def main(home, arguments):
         on_gpu = gpu.GpuBuilder(home, os.path.join(folder, "gpu"), card.nvcc, card.arch)
     failed = 0
     for stage in STAGES:
-        if options.stages and stage.name not in options.stages:
+        if stage.name not in options.stages if options.stages else stage.talks:
             continue
         wanted = [tasks[name] for name in stage.tasks]
         print(f"{stage.name}: {stage.title}", flush=True)
@@ -111,8 +114,11 @@ def main(home, arguments):
                 failed += 1
                 continue
             start = time.monotonic()
-            given = packed(options.data or os.path.join(home, "data", "digits"), options.epochs, options.images)
-            done = subprocess.run([program], input=given)
+            if stage.talks:
+                done = subprocess.run([program, options.model or os.path.join(home, "model", "chat.safetensors"), str(options.temperature)])
+            else:
+                given = packed(options.data or os.path.join(home, "data", "digits"), options.epochs, options.images)
+                done = subprocess.run([program], input=given)
             if done.returncode < 0:
                 print(f"  the program crashed: {signal.Signals(-done.returncode).name}")
             failed += done.returncode != 0
@@ -126,9 +132,15 @@ def _parse(arguments):
     parser.add_argument("--epochs", type=int, default=5, metavar="N", help="how often all images are learned (5)")
     parser.add_argument("--images", type=int, metavar="N", help="how many images are learned")
     parser.add_argument("--data", metavar="DIR", help="files in MNIST's format (data/digits)")
+    parser.add_argument("--model", metavar="FILE", help="what chat reads (model/chat.safetensors)")
+    parser.add_argument("--temperature", type=float, default=0, metavar="T", help="of chat: how freely it chooses its words (0: always the likeliest)")
     parser.add_argument("--gpu", action="store_true", help="the stage gpu on a real GPU (needs nvcc)")
     options = parser.parse_args(arguments)
     unknown = [each for each in options.stages if each not in [stage.name for stage in STAGES]]
     if unknown or options.epochs < 1 or (options.images or 1) < 1:
         parser.error(f"there is no stage {unknown[0]}" if unknown else "--epochs and --images are 1 or more")
+    if not options.temperature >= 0:
+        parser.error("--temperature is 0 or more")
+    if options.model and not os.path.isfile(options.model):
+        raise SystemExit(f"train: there is no file {options.model}; --model names a model")
     return options

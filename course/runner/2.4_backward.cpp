@@ -13,6 +13,7 @@ struct Trace {
   std::vector<float> arrived;
   std::vector<course::Tensor> given;
   std::vector<std::vector<float>> contents;
+  std::vector<long> versions;
   std::vector<std::weak_ptr<course::Storage>> sums;  // what arrived, as far as it is still there
   long most_alive = 0;
 };
@@ -69,13 +70,15 @@ void run(const Message& in, Message& out) {
       for (const float factor : mine)
         parts.push_back(factor == 1 ? gradient : factor == 0 ? course::Tensor{} : times(gradient, factor));
       for (const course::Tensor& each : parts)
-        if (keeps && !each.empty()) trace.given.push_back(each), trace.contents.push_back(values_of(each));
+        if (keeps && !each.empty())
+          trace.given.push_back(each), trace.contents.push_back(values_of(each)), trace.versions.push_back(each.storage->version);
       return parts;
     };
   }
   known_order.clear();
   for (const long each : in.longs("order")) known_order.push_back(graph.nodes.at(each).get());
   const course::Tensor seed = times(tensor_in(in, "seed"), 1);
+  const long seed_version = seed.storage->version;
   for (long i = in.number("times"); i > 0; --i) {
     if (i == 1) trace.calls.clear(), trace.arrived.clear();
     course::backward(known_order.at(0), seed);
@@ -99,7 +102,15 @@ void run(const Message& in, Message& out) {
   out.longs("leaves with a gradient", has);
   out.longs("leaves that share memory", shared);
   out.floats("seed", values_of(seed));
-  long changed = 0;
-  for (size_t i = 0; i < trace.given.size(); ++i) changed += values_of(trace.given[i]) != trace.contents[i];
+  long changed = 0, written = seed.storage->version != seed_version;
+  for (size_t i = 0; i < trace.given.size(); ++i) {
+    changed += values_of(trace.given[i]) != trace.contents[i];
+    written += trace.given[i].storage->version != trace.versions[i];
+  }
   out.number("changed", changed);
+  out.number("written", written);
+  std::vector<long> inner;
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (!leaf[n] && !graph.nodes[n]->gradient.empty()) inner.push_back(static_cast<long>(n));
+  out.longs("inner nodes with a gradient", inner);
 }

@@ -62,8 +62,9 @@ void run(const Message& in, Message& out) {
   for (auto& each : buckets) {
     each.bucket_of.assign(bucket_of.begin(), bucket_of.end());
     each.count = static_cast<int>(durations.size());
+    if (in.has("stale")) each.missing = {3, -1, 7, 2, 1, 0, 9}, each.next = 1;
   }
-  std::vector<long> order, sent_at, ends;
+  std::vector<long> order, sent_at, ends, not_waited_for;
   for (long step = 0; step < in.number("steps"); ++step) {
     std::vector<Recorder> recorders;
     for (course::Buckets& mine : buckets) recorders.emplace_back(mine);
@@ -78,6 +79,8 @@ void run(const Message& in, Message& out) {
       }
       recorder.now = end_of_backward, recorder.at_end = true;
       course::end_step(mine, recorder);
+      for (size_t b = 0; b < durations.size(); ++b)
+        if (!recorder.waited[b]) not_waited_for.push_back(static_cast<long>(b));
       order.insert(order.end(), recorder.order.begin(), recorder.order.end());
       sent_at.insert(sent_at.end(), recorder.times.begin(), recorder.times.end());
     }
@@ -103,4 +106,5 @@ void run(const Message& in, Message& out) {
   out.longs("order", order);
   out.longs("sent at", sent_at);
   out.longs("ends", ends);
+  out.longs("not waited for", not_waited_for);
 }

@@ -1,7 +1,26 @@
-// Runs task 5.6: with "parts" the numbers of each rank's part to all, else sums of data to parts.
-#include "runner/ring.h"
+// Runs task 5.6: with "parts" the numbers of each rank's part to all, else sums of data to parts. With "huge" at one rank.
+#include "runner/huge_link.h"
+
+namespace {
+
+void run_huge(const Message& in, Message& out) {
+  const long ranks = in.number("ranks"), n = in.number("huge");
+  HugeLink link(static_cast<int>(ranks));
+  HugeArray all(n, ranks);
+  std::vector<float> part(static_cast<size_t>(n / ranks + 1));
+  if (in.number("gathers") != 0) {
+    mark(in, part.data());
+    link.run(out, [&] { course::all_gather(link, all.data(), part.data(), n); });
+  } else {
+    mark(in, all.data());
+    link.run(out, [&] { course::reduce_scatter(link, part.data(), all.data(), n); });
+  }
+}
+
+}  // namespace
 
 void run(const Message& in, Message& out) {
+  if (in.has("huge")) return run_huge(in, out);
   const bool gathers = in.has("parts");
   const long ranks = in.number("ranks"), n = in.number("n");
   const std::vector<float> all = in.floats(gathers ? "parts" : "data");

@@ -18,7 +18,7 @@ class Observation {
   ~Observation();
   // Reads what will be needed of files, while they can be opened.
   static void prepare();
-  // Adds "findings" and "launches" to the reply, as JSON; nothing where no simulator is linked.
+  // Adds "findings", "launches" and "traffic" to the reply, as JSON; nothing where no simulator is linked.
   void report(Message& reply);
 
  private:

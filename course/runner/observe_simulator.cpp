@@ -1,4 +1,5 @@
 // Observation by the simulator of CUDA devices.
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <utility>
@@ -89,6 +90,10 @@ std::string json_list(const List& list) {
   return out + "]";
 }
 
+std::string json(const sim::Index3& at) {
+  return '[' + std::to_string(at.x) + ',' + std::to_string(at.y) + ',' + std::to_string(at.z) + ']';
+}
+
 std::string json(const sim::Finding& finding) {
   return "{\"kind\":" + quoted(sim::name_of(finding.kind)) +
          ",\"text\":" + quoted(text_of(finding)) + "}";
@@ -96,17 +101,15 @@ std::string json(const sim::Finding& finding) {
 
 std::string json(const sim::LaunchCounts& launch) {
   std::ostringstream out;
-  const auto index = [&](const char* name, const sim::Index3& at) {
-    out << ",\"" << name << "\":[" << at.x << ',' << at.y << ',' << at.z << ']';
-  };
   const sim::Counts& counts = launch.counts;
   // An atomic operation reads and writes: it counts as a load and a store, and as a sector or a
   // wavefront of its own.
   const int64_t shared = counts.shared_atomics, global = counts.atomics - shared;
   out << "{\"kernel\":" << quoted(launch.kernel);
-  index("grid", launch.grid), index("block", launch.block);
-  out << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
-      << ",\"barriers\":" << launch.barriers << ",\"global_loads\":" << counts.global_loads + global
+  out << ",\"grid\":" << json(launch.grid) << ",\"block\":" << json(launch.block)
+      << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
+      << ",\"barriers\":" << launch.barriers << ",\"tensor_products\":" << launch.tensor_products
+      << ",\"global_loads\":" << counts.global_loads + global
       << ",\"global_stores\":" << counts.global_stores + global
       << ",\"global_load_bytes\":" << counts.global_load_bytes + counts.global_atomic_bytes
       << ",\"global_store_bytes\":" << counts.global_store_bytes + counts.global_atomic_bytes
@@ -121,6 +124,44 @@ std::string json(const sim::LaunchCounts& launch) {
       << quoted(worst_of(launch, &sim::Counts::shared_wavefronts, &sim::Counts::least_wavefronts,
                          "wavefronts"))
       << ",\"advice\":" << json_list(launch.advice()) << '}';
+  return out.str();
+}
+
+// What the launch that moves most did with memory: for each access of its text the counts, and what
+// the lanes of the first warp accessed first, as [lane, offset, size].
+std::string traffic_of(const std::vector<sim::LaunchCounts>& launches) {
+  constexpr size_t kMostLines = 40;
+  const auto moved = [](const sim::LaunchCounts& each) {
+    return each.counts.sectors + each.counts.shared_wavefronts;
+  };
+  const auto most = std::ranges::max_element(launches, {}, moved);
+  if (most == launches.end()) return "null";
+  std::ostringstream out;
+  out << "{\"kernel\":" << quoted(most->kernel) << ",\"grid\":" << json(most->grid)
+      << ",\"block\":" << json(most->block) << ",\"lines\":[";
+  size_t count = 0;
+  for (const sim::LineCounts& line : most->lines) {
+    const sim::Frame* const at = place_of(line.frames);
+    if (at == nullptr || line.first_request.empty() || count == kMostLines) continue;
+    const sim::Counts& counts = line.counts;
+    const bool shared = counts.shared_loads + counts.shared_stores + counts.shared_atomics > 0;
+    const char* const does = counts.atomics > 0                              ? "atomic"
+                             : counts.global_loads + counts.shared_loads > 0 ? "load"
+                                                                             : "store";
+    out << (count++ > 0 ? "," : "") << "{\"at\":" << quoted(text_of(*at)) << ",\"does\":\"" << does
+        << "\",\"shared\":" << (shared ? "true" : "false")
+        << ",\"requests\":" << (shared ? counts.shared_requests : counts.global_requests)
+        << ",\"found\":" << (shared ? counts.shared_wavefronts : counts.sectors)
+        << ",\"least\":" << (shared ? counts.least_wavefronts : counts.least_sectors)
+        << ",\"allocated\":" << line.allocated << ",\"lanes\":[";
+    for (size_t i = 0; i < line.first_request.size(); ++i) {
+      const sim::LaneAccess& lane = line.first_request[i];
+      out << (i > 0 ? "," : "") << '[' << lane.lane << ',' << lane.offset << ',' << lane.size
+          << ']';
+    }
+    out << "]}";
+  }
+  out << "]}";
   return out.str();
 }
 
@@ -152,5 +193,7 @@ void Observation::report(Message& reply) {
   auto findings = sim::take_findings();
   for (sim::Finding& leak : sim::take_leaks()) findings.push_back(std::move(leak));
   reply.text("findings", json_list(findings));
-  reply.text("launches", json_list(parts_->recording.launches()));
+  const std::vector<sim::LaunchCounts> launches = parts_->recording.launches();
+  reply.text("launches", json_list(launches));
+  reply.text("traffic", traffic_of(launches));
 }

@@ -51,6 +51,9 @@ class BatchTest(unittest.TestCase):
             self.assertEqual(15, json.load(file)["score"])
         with open(os.path.join(taken, "ann", name)) as file:
             self.assertEqual(text, file.read())
+        done = subprocess.run([sys.executable, os.path.join(grader, "histogram"), table, "--reports", reports], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertIn("3 submissions; not graded: broken", done.stdout)
+        self.assertIn(" 50%  0.1 known (1 of 2)", done.stdout)
 
 
 if __name__ == "__main__":

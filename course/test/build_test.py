@@ -72,6 +72,41 @@ class BuildTest(unittest.TestCase):
             builder._student_object(task, str(self.home))
         self.assertNotIsInstance(kept.exception, build.Ended)
 
+    def test_a_file_without_functions_says_what_it_lacks(self):
+        builder, tasks = build.Builder(str(self.home), str(self.root / "build")), grading.load_tasks(str(COURSE))
+        for task in (next(each for each in tasks if each.kernels is kernels) for kernels in (False, True)):
+            for text in ("", "// Nothing.\n", '#include "core/cuda.h"\ntemplate <class T> void mine(T) {}\n'):
+                (self.home / "core" / task.file).write_text(text)
+                with self.assertRaisesRegex(build.Problem, f"it does not define {task.exports[0]}"):
+                    builder._student_object(task, str(self.home))
+
+    def test_a_fault_of_the_judge_costs_one_task(self):
+        grader = grading.Grader(str(self.home), str(self.root / "build"))
+        with mock.patch.object(grader.builder, "runner", side_effect=FileNotFoundError("made")):
+            graded = grader.grade_task(self.task, str(self.home))
+        self.assertEqual(0, graded["points"])
+        self.assertIn("FileNotFoundError: made", graded["problem"])
+
+    def test_takes_functions_of_the_standard_library_that_compute(self):
+        builder, task = build.Builder(str(self.home), str(self.root / "build")), grading.load_tasks(str(COURSE))[0]
+        headers = "any bitset cctype charconv cinttypes cmath complex cstdio cstdlib cstring exception functional list map memory random set string vector"
+        body = """
+  long n = sizes[0]; double d = n; float f = d; int q = n; const char* s = sizes.empty() ? "1" : "2"; char b[99];
+  n += std::ldiv(n, 2).rem + std::div(q, 2).quot + std::lldiv(n, 3).quot + std::llabs(n) + std::imaxdiv(n, 2).rem + std::imaxabs(n);
+  d += std::remquo(d, 3.0, &q) + std::nan("") + std::nexttoward(d, 1) + std::scalbln(d, n) + std::beta(d, d) + j0(d);
+  n += std::atoi(s) + std::strtol(s, nullptr, 10) + std::stol(s) + std::tolower(q) + std::isdigit(q) + std::stoi(std::to_string(d));
+  f += std::strtof(s, nullptr) + std::stod(s) + std::atof(s);
+  n += std::to_chars(b, b + 9, d).ptr - b + (std::strrchr(b, 's') - b) + (std::strstr(b, s) - b) + std::strcspn(b, s);
+  std::complex<double> c(d, f); c = std::exp(c) * c / std::pow(c, 2.0); d += std::abs(c) + std::arg(c);
+  std::mt19937 g(n); std::normal_distribution<float> normal; std::gamma_distribution<> gamma; f += normal(g) + gamma(g); std::srand(q);
+  try { throw n; } catch (...) { const auto p = std::current_exception(); try { std::rethrow_exception(p); } catch (long m) { n += m; } catch (const std::exception& e) { n += *e.what(); } }
+  std::any a = q; n += std::any_cast<int>(a); std::weak_ptr<int> w = std::make_shared<int>(q); n += *std::shared_ptr<int>(w);
+  std::list<long> l(sizes.begin(), sizes.end()); l.sort(); n += l.front(); return {n, long(d), long(f)};"""
+        text = "".join(f"#include <{each}>\n" for each in headers.split()) + '#include "core/tensors.h"\nnamespace course {\n' \
+            "Dims strides_of(const Dims& sizes) {" + body + "\n}\n}\n"
+        (self.home / "core" / task.file).write_text(text)
+        builder._student_object(task, str(self.home))
+
     def test_many_warnings_take_little_memory(self):
         text = "#define W0 { int x; }\n" + "\n".join(f"#define W{i} " + f"W{i - 1} " * 10 for i in range(1, 7)) + \
             '\n#include "core/tensors.h"\nnamespace course { Dims strides_of(const Dims&) { W6 return {}; } }\n'

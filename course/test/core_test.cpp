@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/cpu.h"
+#include "core/model.h"
 #include "core/operations.h"
 
 // Whoever links the core gives it threads, or, as here, none.
@@ -149,9 +150,40 @@ void memory() {
   expect(kept.expired(), "a graph is freed with the last tensor that needs it");
 }
 
+bool is_header(const std::string& text) {
+  try {
+    parse_header(text);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+void headers() {
+  const std::string text = R"({"__metadata__" : {"heads":"4", "a\"b":"x y"}, "w": {"dtype":"F32","shape":[2, 3],"data_offsets":[8,32]},
+ "b":{"shape":[],"data_offsets":[0,0],"dtype":"I8"}} )";
+  const Header header = parse_header(text);
+  const Entry& w = header.entry("w");
+  expect(w.dtype == "F32" && w.shape == Dims{2, 3} && w.begin == 8 && w.end == 32, "a tensor of a header");
+  expect(header.entries.size() == 2 && header.entries[1].name == "b" && header.entries[1].shape.empty(), "the last tensor of a header");
+  expect(header.number("heads") == 4 && header.metadata.at("a\"b") == "x y", "metadata of a header");
+  for (size_t size = 0; size + 1 < text.size(); ++size)
+    expect(!is_header(text.substr(0, size)), "a header of " + std::to_string(size) + " bytes is cut off");
+  const std::string tensor = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  expect(is_header(tensor) && is_header("{}"), "short headers");
+  const std::pair<const char*, const char*> changes[] = {
+      {"[1]", "[-1]"}, {"[1]", "[1.5]"}, {"[1]", "[1,]"}, {"[1]", "[9223372036854775808]"}, {"[1]", "1"}, {"[0,4]", "[0]"},
+      {"[0,4]", "[0,4,4]"}, {"\"F32\"", "32"}, {"\"F32\"", "\"\""}, {",\"shape\":[1]", ""}, {"\"dtype\":\"F32\",", ""},
+      {"\"shape\"", "\"size\""}, {"\"x\"", "x"}, {"\"x\"", "\"\\u0041\""}, {":{", "{"}, {"}}", "},}"}, {"}}", "}} {}"}};
+  for (const auto& [from, to] : changes)
+    expect(!is_header(std::string(tensor).replace(tensor.find(from), std::string(from).size(), to)), std::string("a header with ") + to);
+  expect(is_header(std::string(tensor).replace(tensor.find("[1]"), 3, "[9223372036854775807]")), "the largest number");
+}
+
 }  // namespace
 
 int main() {
+  headers();
   every_operation();
   a_line();
   exclusive_or();

@@ -53,6 +53,7 @@ TAKEN = [
     "__global__ void work(float* p) { *p = 1; }\nint f(const char* p) { return std::strcmp(p, \"x\") + std::string(p).size(); }",
     "int twice(int x) { return 2 * x; }\n__global__ void work(int* p, int (*f)(int)) { *p = f(*p); }\nvoid f(int* p) { launch(work, p, &twice); "
     "if (!p) throw std::string(\"x\"); }",
+    "struct S { int i; template <class T> S(T x) : i(x) {} };\n__global__ void work(int* p) { S s(p[1]); *p = s.i; }",
     "__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, __ATOMIC_ACQUIRE) + __builtin_popcount(*p); }",
 ]
 OWN = [
@@ -75,7 +76,7 @@ NAMES = """abs acos all_of any_of apply asin at atan2 atexit atof atoi atol atom
     remainder remove rename rend replace reset resize reverse rint rotate round row run scan scanf search setbuf shuffle shuffled sin size slot sort
     sprintf sqrt srand stable_sort step strcat strchr strcmp strcpy strides strides_of string strlen strncpy strstr strtod strtok
     sum swap system tan tanh test tie time to_string tolower toupper transform trunc tuple unique upper_bound value vector view warp write y0 y1
-    yn zip""".split()
+    yn zip nan strtof remquo""".split()
 KERNEL = """namespace n@ {
 __device__ inline int helper_of(int x) { return x + 1; }
 __device__ inline long #(short x, char y) { return x + y; }

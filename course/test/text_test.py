@@ -112,7 +112,7 @@ class Texts(unittest.TestCase):
         rows = re.findall(r"^\| (\d) \| .* \| (\d+)(?: and (\d+) extra)? \|$", student, re.M)
         self.assertEqual(of_module, {int(module): int(usual) + int(more or 0) for module, usual, more in rows})
         self.assertIn(f"You write {functions} functions", self.pages[os.path.join(TEXTS, "index.md")])
-        said = f"Extra are {of_module[4] - 100} points in task 4.5, {of_module[5] - 100} in task 5.6, {of_module[6]} in module 6, {of_module[7]} in module 7, and {of_module[8]} in module 8."
+        said = f"Extra are {of_module[4] - 100} points in task 4.5, {of_module[5] - 100} in tasks 5.6 and 5.7, {of_module[6]} in module 6, {of_module[7]} in module 7, and {of_module[8]} in module 8."
         self.assertIn(said, self.pages[os.path.join(TEXTS, "index.md")])
         self.assertIn(f"{points} points. {said}", read(os.path.join(COURSE, "staff", "README.md")))
 

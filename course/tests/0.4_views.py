@@ -87,7 +87,7 @@ def _(t):
         hint="The header says for each function when it throws. Think of numbers below 0, and of one too many.")
 def _(t):
     x = VIEWS[2]
-    for order in [[0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 2]]:
+    for order in [[0, 1], [0, 1, 1], [1, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 2]]:
         t.throws(f"permute with order {order}", "std::invalid_argument", function="permute", memory=MEMORY, **x, order=order)
     for dim, start, length in [(3, 0, 1), (-1, 0, 1), (1, 0, 4), (1, 2, 2), (1, -1, 2), (1, 1, -1), (1, 4, 0), (1, 4, -1)]:
         t.throws(f"narrow with dim {dim}, start {start}, length {length}", "std::invalid_argument",
@@ -95,6 +95,9 @@ def _(t):
                  start=start, length=length)
     for to in [[2, 3, 5], [2, 1, 4], [3, 4], [2, 3, 4, 1], [4, 3, 4]]:
         t.throws(f"expand to {to}", "std::invalid_argument", function="expand", memory=MEMORY, **x, to=to)
+    for to in [[3, 4], [1, 4], [5, 2, 4]]:
+        t.throws(f"expand of sizes (0, 4) to {to}", "std::invalid_argument",
+                 function="expand", memory=MEMORY, sizes=[0, 4], strides=[4, 1], offset=0, to=to)
 
 
 @T.test(4, "no copy", "the results share the memory of x",

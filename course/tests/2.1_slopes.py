@@ -46,6 +46,8 @@ def _(t):
             compare_one(t, op, x)
     for op in ("neg", "identity", "square", "exp"):
         compare_one(t, op, [-1.5, -0.5, 0.0])
+    t.close(one(t, "log", [1e-4, 1e-10]), [1e4, 1e10], "slopes of log close to 0", 1e-4)
+    t.close(one(t, "exp", [30.0, 80.0]), [math.exp(30), math.exp(80)], "slopes of exp", 1e-4)
 
 
 @T.test(2, "curves", "sigmoid and tanh", hint="The slope of both can be written with y alone.")
@@ -81,6 +83,9 @@ def _(t):
     compare_two(t, "div", [3.0], [2.0])
     compare_two(t, "div", [-3.0, 1.0, 0.0], [2.0, -4.0, 0.5])
     compare_two(t, "div", t.floats(8, -2.0, 2.0), t.floats(8, 0.5, 3.0))
+    by_x, by_y = two(t, "div", [1.0, 2.0, 3.0], [0.001, -0.01, 1e8])
+    t.close(by_x, [1000.0, -100.0, 1e-8], "slopes of div by x, of small and large y", 1e-4)
+    t.close(by_y, [-1e6, -2e4, -3e-16], "slopes of div by y, of small and large y", 1e-4)
 
 
 @T.test(2, "maximum", "maximum, also of equal numbers",
@@ -89,3 +94,4 @@ def _(t):
     t.equal(two(t, "maximum", [1.0, 5.0, -3.0], [2.0, 4.0, -4.0]), ([0.0, 1.0, 1.0], [1.0, 0.0, 0.0]),
             "slopes of maximum by x and y")
     t.equal(two(t, "maximum", [2.0, 0.0], [2.0, 0.0]), ([0.5, 0.5], [0.5, 0.5]), "slopes of equal numbers")
+    t.equal(two(t, "maximum", [1.0, 1e-9], [1.000001, 0.0]), ([0.0, 1.0], [1.0, 0.0]), "slopes of numbers that are nearly equal")

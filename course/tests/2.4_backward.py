@@ -11,12 +11,12 @@ SQUARE = [(1, 0, 3.0), (1, 0, 3.0)]
 COMB = [(4, 3, 2.0), (4, 1, 3.0), (3, 2, 5.0), (3, 1, -1.0), (2, 1, 4.0), (2, 0, 2.0)]
 
 
-def backward(t, nodes, edges, seed=(1.0,), times=1, order=None):
+def backward(t, nodes, edges, seed=(1.0,), times=1, order=None, **more):
     """edges: (user, input, factor), inputs with smaller numbers than their users. The last node is the root."""
     return t.run(**{"nodes": nodes, "users": [a for a, _, _ in edges], "inputs": [b for _, b, _ in edges],
                     "factors": [c for _, _, c in edges], "leaves": leaves_of(nodes, edges),
                     "order": order or list(range(nodes - 1, -1, -1)), "seed": list(seed), "seed sizes": [len(seed)],
-                    "times": times})
+                    "times": times, **more})
 
 
 def leaves_of(nodes, edges):
@@ -53,6 +53,9 @@ def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
         for seed in ([1.0], [2.0, -1.0, 5.0, 0.0, 3.0, -4.0]):
             right_leaves(t, backward(t, nodes, edges, seed), nodes, edges, seed)
+    reply = backward(t, 20, [(i, i - 1, -1.0) for i in range(1, 20)], alive=1)
+    t.at_most(reply["most alive"][0], 4, "gradients of a line of 20 nodes that are in memory at the same time (give back what has "
+              "gone through a node's function)")
 
 
 @T.test(4, "several uses", "where a result is used several times, its gradients add up",
@@ -68,7 +71,8 @@ def _(t):
 def _(t):
     for nodes, edges in [(2, SQUARE), (4, DIAMOND), (5, COMB), (14, random_graph(t, 14))]:
         inner = sorted({user for user, _, _ in edges})
-        t.equal(sorted(backward(t, nodes, edges)["calls"]), inner, "the nodes whose functions were called, sorted")
+        for seed in ([1.0], [0.0, 0.0]):
+            t.equal(sorted(backward(t, nodes, edges, seed)["calls"]), inner, "the nodes whose functions were called, sorted")
 
 
 @T.test(3, "twice", "a second backward() adds to the gradients of leaves, and to nothing else",
@@ -76,7 +80,9 @@ def _(t):
 def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
         seed = [1.0, 2.0]
-        right_leaves(t, backward(t, nodes, edges, seed, times=3), nodes, edges, seed, times=3)
+        reply = backward(t, nodes, edges, seed, times=3)
+        right_leaves(t, reply, nodes, edges, seed, times=3)
+        t.equal(reply["inner nodes with a gradient"], [], "nodes with a function whose `gradient` is not empty afterwards")
 
 
 @T.test(3, "given tensors", "no tensor that was handed in is changed",
@@ -89,6 +95,7 @@ def _(t):
         reply = backward(t, nodes, edges, seed, times=2)
         t.equal(reply["seed"], seed, "the gradient that was handed in, after the call")
         t.equal(reply["changed"], [0], "how many tensors that functions gave have changed")
+        t.equal(reply["written"], [0], "how many tensors that were handed in were written to (each write() is a write, whatever it is for)")
 
 
 @T.test(1, "own memory", "the gradient of a leaf shares its memory with nothing",

@@ -84,3 +84,5 @@ def _(t):
     check_dx(t, given, reply, *sizes)
     check_dw(t, given, reply, *sizes)
     t.equal(reply["db"], [sum(given["dy"][j::4]) for j in range(4)], "db")
+    reply = backward(t, 0, 2, 3, stale=100.0)[1]
+    t.equal((reply["dw"], reply["db"]), ([0.0] * 6, [0.0] * 3), "dw and db without rows")

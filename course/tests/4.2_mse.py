@@ -19,7 +19,8 @@ def growing(t, n):
 @T.test(3, "loss of few", "the loss of a few numbers", hint="Square the differences, add them up, divide by how many there are.")
 def _(t):
     for y, target, loss in [([3.0], [1.0], 4.0), ([1.0, 2.0], [1.0, 2.0], 0.0), ([0.0, 4.0], [2.0, 0.0], 10.0),
-                            ([1.0, 2.0, 3.0], [2.0, 4.0, 1.0], 3.0), ([-1.0, 1.0, 0.5, 0.0], [1.0, -1.0, 0.0, 0.5], 2.125)]:
+                            ([1.0, 2.0, 3.0], [2.0, 4.0, 1.0], 3.0), ([-1.0, 1.0, 0.5, 0.0], [1.0, -1.0, 0.0, 0.5], 2.125),
+                            ([2000.25, -3000.5], [2000.0, -3000.0], 0.15625)]:
         t.close(mse(t, y, target)["loss"][0], loss, "loss")
 
 

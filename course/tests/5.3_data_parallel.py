@@ -57,6 +57,7 @@ def _(t):
     for y, w in [([big, 1.0, -big], 0.0), ([big, -big, 3.0], -1.0), ([1.0, big, -big], 0.0)]:
         for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
             t.close(step(t, 3, [1.0] * 3, y, [0.0], order=order)["w"][0], w, f"weight, with the replicas ending in the order {order}")
+    t.close(step(t, 4, [1.0] * 4, [2.0, 2.0, big, -big], [0.0])["w"][0], 0.0, "weight of four replicas, added up one after the other,")
 
 
 @T.test(2, "at the same time", "all replicas compute at the same time", hint="Body i of for_each computes the gradient of replica i, and no other.")

@@ -5,11 +5,11 @@ T = task("5.4", "Sums that overlap with backward", 20, "5_parallel/5.4_overlap.c
          exports=["course::begin_step", "course::on_ready", "course::end_step"])
 
 
-def steps(t, bucket_of, durations, ready, at=None, end=None, steps=1):
+def steps(t, bucket_of, durations, ready, at=None, end=None, steps=1, **stale):
     """ready: for each rank the parameters, in the order in which their gradients come; at: when, 10 apart if not given."""
     at = at or [[10 * (i + 1) for i in range(len(each))] for each in ready]
     end = end or max(time for each in at for time in each)
-    return t.run(bucket_of=bucket_of, durations=durations, ranks=len(ready), ready=sum(ready, []), at=sum(at, []), end=end, steps=steps)
+    return t.run(bucket_of=bucket_of, durations=durations, ranks=len(ready), ready=sum(ready, []), at=sum(at, []), end=end, steps=steps, **stale)
 
 
 @T.test(3, "one bucket", "a bucket is sent when its last gradient comes", hint="Count the gradients that a bucket still waits for.")
@@ -30,7 +30,7 @@ def _(t):
 @T.test(4, "order", "the order is that of the buckets' numbers",
         hint="A bucket that is complete before an earlier one must wait for it; when that one goes, both go.")
 def _(t):
-    for bucket_of, ready, sent_at in [([0, 1], [1, 0], [20, 20]), ([0, 1, 2], [2, 0, 1], [20, 30, 30]),
+    for bucket_of, ready, sent_at in [([0, 1], [1, 0], [20, 20]), ([0, 0, 2], [1, 0, 2], [20, 20, 30]), ([0, 1, 2], [2, 0, 1], [20, 30, 30]),
                                       ([2, 2, 1, 0, 0], [0, 1, 2, 3, 4], [50, 50, 50]), ([0, 1, 0, 1], [1, 2, 0, 3], [30, 40])]:
         count = max(bucket_of) + 1
         reply = steps(t, bucket_of, [5] * count, [ready], end=100)
@@ -52,7 +52,9 @@ def _(t):
 def _(t):
     for bucket_of, durations, end in [([0, 0, 0], [100], 130), ([0, 0, 1], [100, 10], 130), ([0, 0, 1], [10, 100], 130),
                                       ([0, 0, 1], [1, 1], 31)]:
-        t.equal(steps(t, bucket_of, durations, [[0, 1, 2]])["ends"], [end], "virtual time of the step")
+        reply = steps(t, bucket_of, durations, [[0, 1, 2]])
+        t.equal(reply["ends"], [end], "virtual time of the step")
+        t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
 @T.test(3, "unused", "parameters that get no gradient", hint="When backward has ended nothing more will come: send what has not been sent, or other ranks wait forever.")
@@ -71,3 +73,5 @@ def _(t):
     t.equal(reply["sent at"], [20, 30] * 3, "when the buckets were sent")
     reply = steps(t, [0, 1, 1], [5, 5], [[0, 1]], end=50, steps=3)  # parameter 2 gets no gradient
     t.equal(reply["sent at"], [10, 50] * 3, "when the buckets were sent, with an unused parameter")
+    reply = steps(t, [0, 1, 1], [5, 5], [[2, 0, 1]], steps=2, stale=1)
+    t.equal(reply["sent at"], [20, 30] * 2, "when the buckets were sent, where missing and next held other numbers at first")

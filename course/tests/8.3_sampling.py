@@ -15,8 +15,10 @@ def probabilities(t, logits, temperature=1.0, top_k=0, top_p=1.0):
 
 
 def is_shared(t, found, *shares, what="probabilities"):
-    """The probabilities are as these shares."""
+    """The probabilities are as these shares, and 0 where these are."""
     t.close(found, [each / sum(shares) for each in shares], what)
+    for token, each in enumerate(found):
+        t.check(shares[token] > 0 or each == 0, f"{what}: token {token} has {each:g}, though it has no chance")
 
 
 def draw(t, logits, random, temperature=1.0, top_k=0, top_p=1.0, draws=None):
@@ -101,6 +103,7 @@ def _(t):
     for middle in (1000.0, -1000.0):
         is_shared(t, probabilities(t, [middle, middle, middle - 500]), 1, 1, 0)
     is_shared(t, probabilities(t, [1.0, 1.5, 1.0], 0.001), 0, 1, 0)
+    is_shared(t, probabilities(t, [500.0, 400.0, 500.0], 1e-36), 1, 0, 1)
     is_shared(t, probabilities(t, [-math.inf, 0.0, -math.inf, 0.0]), 0, 1, 0, 1)
     is_shared(t, probabilities(t, [-math.inf, 0.0, 0.0], top_k=3, top_p=0.9), 0, 1, 1)
     for name, value in (("temperature", -0.5), ("temperature", math.nan), ("top_k", -1), ("top_p", -0.25), ("top_p", 1.25), ("top_p", math.nan)):

@@ -31,7 +31,7 @@ def is_near(t, w, found, rows):
     for i, each in enumerate(w):
         scale = found["scales"][i // GROUP]
         t.check(abs(found["q"][i]) <= 127, f"q[{i}]: found {found['q'][i]}, expected -127 to 127")
-        t.check(abs(found["q"][i] * scale - each) <= 0.5001 * scale + 1e-30, f"q[{i}] * scale: found {found['q'][i]} * {scale:g} = {found['q'][i] * scale:g} for {each:g}, expected "
+        t.check(abs(found["q"][i] * scale - each) <= 0.5001 * scale, f"q[{i}] * scale: found {found['q'][i]} * {scale:g} = {found['q'][i] * scale:g} for {each:g}, expected "
                 f"a difference of at most scale / 2")
 
 

@@ -4,23 +4,23 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 namespace gradus::cpu {
 
 // Lanes that are transposed at once: as many elements as a vector of every processor has.
 template <class T>
 inline constexpr int64_t kBlock = 16 / sizeof(T);
-// How many lanes ahead memory is fetched. A lane is short, so the processor does not predict where
-// the next one lies.
+// How many lanes, or rows of them, ahead memory is fetched. A lane is short, so the processor does
+// not predict where the next one lies.
 inline constexpr int64_t kLanesAhead = 8;
 
 // to[l] = from[l] for a few l: a call of memcpy would take longer.
 template <class T>
 void copy_few(const T* from, int64_t count, T* to) {
-  typedef T Vector __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
-  constexpr int64_t kStep = 32 / sizeof(T);
+  typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
   int64_t l = 0;
-  for (; l + kStep <= count; l += kStep)
+  for (; l + kBlock<T> <= count; l += kBlock<T>)
     *reinterpret_cast<Vector*>(to + l) = *reinterpret_cast<const Vector*>(from + l);
   for (; l < count; ++l) to[l] = from[l];
 }
@@ -82,13 +82,20 @@ void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t
                  width, to + lane * depth);
     return;
   }
-  // The loop goes across all panels, since memory likes to be read along its rows.
+  // The loop goes across all panels, since memory likes to be read along its rows. Panels are often
+  // a multiple of 4096 bytes apart, so that the first-level cache holds few of their lines at a
+  // time: so many rows are taken at once that they fill whole lines.
   const int64_t whole = lanes / width * width;
   if (whole < lanes) std::fill_n(to + whole * depth, depth * width, T(0));
-  for (int64_t i = 0; i < depth; ++i)
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const int64_t rows = kLine / std::gcd(kLine, width);
+  for (int64_t i = 0; i < depth; i += rows)
     for (int64_t lane = 0; lane < lanes; lane += width)
-      copy_few(from + i * step + lane, std::min(width, lanes - lane),
-               to + lane * depth + i * width);
+      for (int64_t row = i; row < std::min(i + rows, depth); ++row) {
+        __builtin_prefetch(from + (row + kLanesAhead) * step + lane);
+        copy_few(from + row * step + lane, std::min(width, lanes - lane),
+                 to + lane * depth + row * width);
+      }
 }
 
 }  // namespace gradus::cpu

@@ -42,24 +42,39 @@ T* scratch(int64_t count) {
   return static_cast<T*>(memory->data());
 }
 
+// The addend of a product, or of a slice of it: null, or elements any steps apart.
+template <class T>
+struct Added {
+  const T* at = nullptr;
+  int64_t row = 0, column = 0;
+};
+// The addend of a slice of p: the bias, or the sum of the slices before.
+template <class T>
+Added<T> added_to(const Product<T>& p, int64_t slice) {
+  if (slice == 0) return {p.bias, p.bias_row, p.bias_column};
+  return {p.out, p.out_row, p.out_column};
+}
+
 // Multiplies a panel of a by one of b: the tile of the result at (row, column), of which only a
 // part may lie within p.
 template <class T>
 void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t depth, const T* a,
-                     const T* b, int64_t row, int64_t column, bool adds) {
+                     const T* b, int64_t row, int64_t column, const Added<T>& added) {
   T* const out = p.out + row * p.out_row + column * p.out_column;
+  const T* const from = added.at ? added.at + row * added.row + column * added.column : nullptr;
   const int64_t rows = std::min(kernel.rows, p.m - row);
   const int64_t columns = std::min(kernel.columns, p.n - column);
   const int64_t steps = divide_up(rows, kernel.step) * kernel.step;
-  if (rows == steps && columns == kernel.columns && p.out_column == 1)
-    return kernel.multiply(rows, depth, a, b, out, p.out_row, adds);
+  const bool whole = rows == steps && columns == kernel.columns && p.out_column == 1;
+  if (whole && (!from || added.column == 1))
+    return kernel.multiply(rows, depth, a, b, out, p.out_row, from, added.row);
   alignas(64) T tile[kMaxTile];
-  kernel.multiply(steps, depth, a, b, tile, kernel.columns, false);
+  kernel.multiply(steps, depth, a, b, tile, kernel.columns, nullptr, 0);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
-      T& to = out[r * p.out_row + c * p.out_column];
       const T& sum = tile[r * kernel.columns + c];
-      to = adds ? to + sum : sum;
+      out[r * p.out_row + c * p.out_column] =
+          from ? from[r * added.row + c * added.column] + sum : sum;
     }
 }
 
@@ -83,18 +98,6 @@ void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
     }
 }
 
-template <class T>
-void put_bias(const Product<T>& p) {
-  if (p.out_column == 1 && p.bias_column == 1) {
-    for (int64_t i = 0; i < p.m; ++i)
-      std::copy_n(p.bias + i * p.bias_row, p.n, p.out + i * p.out_row);
-    return;
-  }
-  for (int64_t i = 0; i < p.m; ++i)
-    for (int64_t j = 0; j < p.n; ++j)
-      p.out[i * p.out_row + j * p.out_column] = p.bias[i * p.bias_row + j * p.bias_column];
-}
-
 // Packed rows and columns of a part, and how many blocks of their product nobody has taken yet. The
 // owner of the part fills it in; any thread takes blocks.
 template <class T>
@@ -103,7 +106,7 @@ struct alignas(128) Stage {
   const T *a = nullptr, *b = nullptr;
   int64_t b_column = 0;  // from one column of b to the next panel's, over the columns between
   int64_t depth = 0, top = 0, rows = 0, left = 0, columns = 0;
-  bool adds = false;
+  Added<T> added{};
   std::atomic<int64_t> untaken{0};
   std::atomic<int64_t> helped{0};  // blocks that other threads multiplied
 };
@@ -121,7 +124,7 @@ bool multiply_block(Stage<T>& s, const MicroKernel<T>& kernel) {
   for (int64_t i = top; i < std::min(top + kBlockRows, s.rows); i += kernel.rows)
     for (int64_t j = left; j < std::min(left + kBlockColumns, s.columns); j += kernel.columns)
       multiply_panels(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.b_column, s.top + i,
-                      s.left + j, s.adds);
+                      s.left + j, s.added);
   return true;
 }
 
@@ -157,12 +160,11 @@ void multiply_part(Stage<T>& s, const MicroKernel<T>& kernel) {
   T* const a_packed = scratch<T>((most_columns + most_rows) * most_depth);
   T* const b_packed = a_packed + most_rows * most_depth;
   s.a = a_packed;
-  if (p.bias) put_bias(p);
   for (s.left = 0; s.left < p.n; s.left += most_columns) {
     s.columns = std::min(most_columns, p.n - s.left);
     for (int64_t slice = 0; slice < p.k; slice += most_depth) {
       s.depth = std::min(most_depth, p.k - slice);
-      s.adds = slice > 0 || p.bias;
+      s.added = added_to(p, slice);
       const T* const b = p.b + s.left * p.b_column + slice * p.b_row;
       s.b = p.b_is_packed ? b : b_packed;
       s.b_column = p.b_is_packed ? p.b_column : s.depth;
@@ -239,9 +241,8 @@ class WorkStealing {
 template <class T>
 bool multiply_few(const Product<T>& p, const MicroKernel<T>& kernel) {
   if (p.m > kMostFewRows || p.n < kernel.columns || p.a_column != 1 || p.out_column != 1 ||
-      (p.b_row != 1 && p.b_column != 1))
+      (p.b_row != 1 && p.b_column != 1) || (p.bias && p.bias_column != 1))
     return false;
-  if (p.bias) put_bias(p);
   // The last block has the rest of the columns, too.
   const int64_t width = std::min(p.n, 2 * kernel.columns), blocks = p.n / width;
   const int64_t slice = slice_of<T>(p.k);
@@ -250,10 +251,13 @@ bool multiply_few(const Product<T>& p, const MicroKernel<T>& kernel) {
     for (int64_t block = begin; block < end; ++block) {
       const int64_t left = block * width;
       const int64_t columns = block + 1 < blocks ? width : p.n - left;
-      for (int64_t i = 0; i < p.k; i += slice)
+      for (int64_t i = 0; i < p.k; i += slice) {
+        const Added<T> added = added_to(p, i);
         kernel.multiply_few(p.m, columns, std::min(slice, p.k - i), p.a + i, p.a_row,
                             p.b + left * p.b_column + i * p.b_row, p.b_row, p.b_column,
-                            p.out + left, p.out_row, i > 0 || p.bias);
+                            p.out + left, p.out_row, added.at ? added.at + left : nullptr,
+                            added.row);
+      }
     }
   });
   return true;

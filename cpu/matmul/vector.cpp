@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kTerms = 1 << 16;
 // Elements of the matrix that outweigh the waking of a thread.
 constexpr int64_t kMatrixGrain = 1 << 15;
+// Bytes of a matrix that is fetched ahead. One that the second-level cache holds is read without.
+constexpr int64_t kFar = 1 << 19;
 
 // sums: p.m of each chunk.
 template <class T>
@@ -42,6 +44,7 @@ bool multiply_vector(const Product<T>& p) {
   const bool in_place = chunks == 1 && p.out_row == 1;
   std::vector<T> memory(in_place ? 0 : static_cast<size_t>(p.m * chunks));
   T* const sums = in_place ? p.out : memory.data();
+  const bool far = p.m * p.k * static_cast<int64_t>(sizeof(T)) > kFar;
   // The share is a multiple of what a kernel takes at once.
   const int64_t terms = std::max<int64_t>(std::min(p.k, kTerms), 1);
   const int64_t share = (kMatrixGrain / terms + 64) / 64 * 64, shares = divide_up(p.m, share);
@@ -52,7 +55,7 @@ bool multiply_vector(const Product<T>& p) {
       T* const to = sums + i / shares * p.m + row;
       const T* const a = p.a + row * p.a_row + term * p.a_column;
       if (by_rows)
-        kernel.rows(rows, k, a, p.a_row, b + term, to);
+        (far ? kernel.far_rows : kernel.rows)(rows, k, a, p.a_row, b + term, to);
       else
         kernel.columns(rows, k, a, p.a_column, b + term, to);
     }

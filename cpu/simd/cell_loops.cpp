@@ -1,6 +1,8 @@
 // The loops of recurrent cells for one instruction set.
 #include "gradus/cpu/simd/cell_loops.h"
 
+#include <type_traits>
+
 #include "gradus/cpu/simd/set.h"
 #include "gradus/tensor/math/cells.h"
 
@@ -40,13 +42,31 @@ GRADUS_TARGET void gru_grad(int64_t count, int64_t units, const T* h_prev, const
     scalar::gru_unit_grad(units, h_prev[u], s + u, gates + u, grad_h + u, grad_x + u, grad_s + u);
 }
 
+template <class T>
+constexpr CellLoops<T> cell_loops() {
+  return {lstm<T>, lstm_grad<T>, gru<T>, gru_grad<T>};
+}
+
 }  // namespace
 }  // namespace GRADUS_SET
+}  // namespace gradus::cpu
+
+#if GRADUS_VECTOR == 64
+#include "gradus/cpu/simd/cells_avx512.inc"
+#endif
+
+namespace gradus::cpu {
 
 template <class T>
 const CellLoops<T>& CellLoops<T>::GRADUS_SET() {
-  static constexpr CellLoops loops = {cpu::GRADUS_SET::lstm<T>, cpu::GRADUS_SET::lstm_grad<T>,
-                                      cpu::GRADUS_SET::gru<T>, cpu::GRADUS_SET::gru_grad<T>};
+  static constexpr CellLoops loops = [] {
+    CellLoops all = cpu::GRADUS_SET::cell_loops<T>();
+#if GRADUS_VECTOR == 64
+    if constexpr (std::is_same_v<T, float>)
+      all.lstm = avx512::lstm_units, all.lstm_grad = avx512::lstm_units_grad;
+#endif
+    return all;
+  }();
   return loops;
 }
 template const CellLoops<float>& CellLoops<float>::GRADUS_SET();

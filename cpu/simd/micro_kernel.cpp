@@ -27,11 +27,9 @@ inline constexpr int kStep = kRows % 3 == 0 ? kRows / 3 : kRows / 2;
 
 // Inlined, so that the steps are constants where the callers know them.
 template <bool packed, int rows, class T>
-GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(int64_t k, const T* a,
-                                                                       int64_t a_row,
-                                                                       int64_t a_step, const T* b,
-                                                                       int64_t b_row, T* out,
-                                                                       int64_t out_row, bool adds) {
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(
+    int64_t k, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_row, T* out,
+    int64_t out_row, const T* added, int64_t added_row) {
   typedef T Vector __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
   // The tile is far away, perhaps, and is needed at the end alone.
   for (int r = 0; r < rows; ++r)
@@ -56,41 +54,42 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(int64_t k
   for (int r = 0; r < rows; ++r) {
     Vector* to = reinterpret_cast<Vector*>(out + r * out_row);
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) to[v] = adds ? to[v] + sum[r][v] : sum[r][v];
+    for (int v = 0; v < kVectors; ++v)
+      to[v] =
+          added ? reinterpret_cast<const Vector*>(added + r * added_row)[v] + sum[r][v] : sum[r][v];
   }
 }
 
 template <bool packed, class T>
-GRADUS_TARGET __attribute__((always_inline)) inline void multiply_rows(int64_t rows, int64_t k,
-                                                                       const T* a, int64_t a_row,
-                                                                       int64_t a_step, const T* b,
-                                                                       int64_t b_row, T* out,
-                                                                       int64_t out_row, bool adds) {
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_rows(
+    int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_row,
+    T* out, int64_t out_row, const T* added, int64_t added_row) {
   if (rows > kRows - kStep)
-    multiply_tile<packed, kRows>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+    multiply_tile<packed, kRows>(k, a, a_row, a_step, b, b_row, out, out_row, added, added_row);
   else if (rows > kStep)
-    multiply_tile<packed, kRows - kStep>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+    multiply_tile<packed, kRows - kStep>(k, a, a_row, a_step, b, b_row, out, out_row, added,
+                                         added_row);
   else
-    multiply_tile<packed, kStep>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+    multiply_tile<packed, kStep>(k, a, a_row, a_step, b, b_row, out, out_row, added, added_row);
 }
 
 template <class T>
 GRADUS_TARGET void multiply(int64_t rows, int64_t k, const T* a, const T* b, T* out,
-                            int64_t out_row, bool adds) {
-  multiply_rows<true>(rows, k, a, 1, kRows, b, kColumns<T>, out, out_row, adds);
+                            int64_t out_row, const T* added, int64_t added_row) {
+  multiply_rows<true>(rows, k, a, 1, kRows, b, kColumns<T>, out, out_row, added, added_row);
 }
 
 template <class T>
 GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                                      int64_t b_row, T* out, int64_t out_row) {
-  multiply_rows<false>(rows, k, a, a_row, 1, b, b_row, out, out_row, false);
+  multiply_rows<false, T>(rows, k, a, a_row, 1, b, b_row, out, out_row, nullptr, 0);
 }
 
 // `groups` vectors of columns of a few rows; all but the first `skipped` columns are written.
 template <int rows, int groups, class T>
 GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
     int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, int64_t b_column, T* out,
-    int64_t out_row, bool adds, int64_t skipped) {
+    int64_t out_row, const T* added, int64_t added_row, int64_t skipped) {
   constexpr int lanes = kNumbers<T>;
   Numbers<T> sum[rows][groups] = {};
   int64_t i = 0;
@@ -131,37 +130,40 @@ GRADUS_TARGET __attribute__((always_inline)) inline void sum_columns(
   for (int r = 0; r < rows; ++r)
     for (int g = 0; g < groups; ++g) {
       T* const to = out + r * out_row + g * lanes;
+      const T* const from = added ? added + r * added_row + g * lanes : nullptr;
       if (skipped == 0)
-        numbers(to).all = adds ? numbers(to).all + sum[r][g] : sum[r][g];
+        numbers(to).all = from ? numbers(from).all + sum[r][g] : sum[r][g];
       else
         for (int64_t l = skipped; l < lanes; ++l)
-          to[l] = adds ? to[l] + sum[r][g][l] : sum[r][g][l];
+          to[l] = from ? from[l] + sum[r][g][l] : sum[r][g][l];
     }
 }
 
 template <int rows, class T>
 GRADUS_TARGET void multiply_so_few(int64_t columns, int64_t k, const T* a, int64_t a_row,
                                    const T* b, int64_t b_row, int64_t b_column, T* out,
-                                   int64_t out_row, bool adds) {
+                                   int64_t out_row, const T* added, int64_t added_row) {
   constexpr int64_t lanes = kNumbers<T>;
   constexpr int groups = rows < 3 ? 4 : 2;  // the sums stay in registers
   int64_t c = 0;
   if (b_column == 1)
     for (; c + groups * lanes <= columns; c += groups * lanes)
-      sum_columns<rows, groups>(k, a, a_row, b + c, b_row, 1, out + c, out_row, adds, 0);
+      sum_columns<rows, groups>(k, a, a_row, b + c, b_row, 1, out + c, out_row,
+                                added ? added + c : nullptr, added_row, 0);
   // The last vectors reach back over their neighbours.
   for (; c < columns; c += lanes) {
     const int64_t from = std::min(c, columns - lanes);
     sum_columns<rows, 1>(k, a, a_row, b + from * b_column, b_row, b_column, out + from, out_row,
-                         adds, c - from);
+                         added ? added + from : nullptr, added_row, c - from);
   }
 }
 
 template <class T>
 void multiply_few(int64_t rows, int64_t columns, int64_t k, const T* a, int64_t a_row, const T* b,
-                  int64_t b_row, int64_t b_column, T* out, int64_t out_row, bool adds) {
+                  int64_t b_row, int64_t b_column, T* out, int64_t out_row, const T* added,
+                  int64_t added_row) {
   const auto run = [&](auto multiply) {
-    multiply(columns, k, a, a_row, b, b_row, b_column, out, out_row, adds);
+    multiply(columns, k, a, a_row, b, b_row, b_column, out, out_row, added, added_row);
   };
   rows == 1   ? run(multiply_so_few<1, T>)
   : rows == 2 ? run(multiply_so_few<2, T>)

@@ -14,8 +14,9 @@ struct Wide {
   static constexpr int64_t kLanes = 64 / sizeof(T);
 };
 
-// kRows rows side by side, for each of which kSums vectors are summed apart.
-template <int kRows, class T>
+// kRows rows side by side, for each of which kSums vectors are summed apart. `far` fetches the rows
+// behind them into the second-level cache.
+template <int kRows, bool far, class T>
 GRADUS_TARGET void multiply_rows(int64_t k, const T* a, int64_t a_row, const T* b, T* out) {
   using Vector = typename Wide<T>::Type;
   constexpr int kSums = 2;
@@ -26,8 +27,11 @@ GRADUS_TARGET void multiply_rows(int64_t k, const T* a, int64_t a_row, const T* 
     for (int s = 0; s < kSums; ++s) {
       const Vector x = *reinterpret_cast<const Vector*>(b + i + s * kLanes);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r)
-        sum[r][s] += *reinterpret_cast<const Vector*>(a + r * a_row + i + s * kLanes) * x;
+      for (int r = 0; r < kRows; ++r) {
+        const T* const row = a + r * a_row + i + s * kLanes;
+        if constexpr (far) __builtin_prefetch(row + kRows * a_row, 0, 2);
+        sum[r][s] += *reinterpret_cast<const Vector*>(row) * x;
+      }
     }
   for (int r = 0; r < kRows; ++r) {
     const Vector both = sum[r][0] + sum[r][1];
@@ -41,11 +45,11 @@ GRADUS_TARGET void multiply_rows(int64_t k, const T* a, int64_t a_row, const T* 
   }
 }
 
-template <class T>
+template <bool far, class T>
 GRADUS_TARGET void rows(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b, T* out) {
   int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) multiply_rows<4>(k, a + r * a_row, a_row, b, out + r);
-  for (; r < rows; ++r) multiply_rows<1>(k, a + r * a_row, a_row, b, out + r);
+  for (; r + 4 <= rows; r += 4) multiply_rows<4, far>(k, a + r * a_row, a_row, b, out + r);
+  for (; r < rows; ++r) multiply_rows<1, false>(k, a + r * a_row, a_row, b, out + r);
 }
 
 template <class T>
@@ -75,7 +79,8 @@ GRADUS_TARGET void columns(int64_t rows, int64_t k, const T* a, int64_t a_column
 
 template <class T>
 const VectorKernel<T>& VectorKernel<T>::GRADUS_SET() {
-  static constexpr VectorKernel kernel = {cpu::GRADUS_SET::rows<T>, cpu::GRADUS_SET::columns<T>};
+  static constexpr VectorKernel kernel = {
+      cpu::GRADUS_SET::rows<false, T>, cpu::GRADUS_SET::rows<true, T>, cpu::GRADUS_SET::columns<T>};
   return kernel;
 }
 template const VectorKernel<float>& VectorKernel<float>::GRADUS_SET();

@@ -10,6 +10,8 @@ template <class T>
 struct VectorKernel {
   // out[r] = sum over i < k of a[r * a_row + i] * b[i], for r < rows.
   void (*rows)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b, T* out);
+  // The same for a matrix that the caches do not hold.
+  void (*far_rows)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b, T* out);
   // out[r] = sum over i < k of a[i * a_column + r] * b[i], for r < rows.
   void (*columns)(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b, T* out);
 

@@ -102,9 +102,18 @@ struct Counts {
   int64_t global_atomic_bytes = 0;
 };
 
+// Bytes that a lane of a warp accessed. The offset counts from the beginning of the allocation; in
+// shared memory it counts from an address of bank 0.
+struct LaneAccess {
+  uint64_t offset = 0;
+  unsigned size = 0, lane = 0;
+};
+
 struct LineCounts {
   std::vector<Frame> frames;
   Counts counts;
+  std::vector<LaneAccess> first_request;  // of the launch's first warp; empty where it made none
+  uint64_t allocated = 0;  // bytes of the allocation that it accessed; 0 for other memory
 };
 
 struct LaunchCounts {
@@ -112,8 +121,9 @@ struct LaunchCounts {
   Index3 grid, block;
   int64_t shared_bytes = 0;  // dynamic
   int64_t threads = 0;
-  int64_t idle_threads = 0;  // ended without an access to memory
-  int64_t barriers = 0;      // summed over blocks
+  int64_t idle_threads = 0;     // ended without an access to memory
+  int64_t barriers = 0;         // summed over blocks
+  int64_t tensor_products = 0;  // of two numbers, by tensor cores (wmma, mma, wgmma)
   Counts counts;
   std::vector<LineCounts> lines;  // one for each access of the source text, by file and line
   std::vector<Finding> advice() const;

@@ -124,6 +124,8 @@ void bind_sim([[maybe_unused]] nb::module_& m) {
       .def_ro("idle_threads", &sim::LaunchCounts::idle_threads,
               "Those that ended without an access to memory.")
       .def_ro("barriers", &sim::LaunchCounts::barriers, "Barriers, summed over blocks.")
+      .def_ro("tensor_products", &sim::LaunchCounts::tensor_products,
+              "Products of two numbers, by tensor cores.")
       .def_ro("counts", &sim::LaunchCounts::counts, "The counts of the whole launch.")
       .def_ro("lines", &sim::LaunchCounts::lines,
               "The counts of each access of the text, by file and line.")

@@ -70,7 +70,7 @@ def test_counts_of_a_clean_kernel():
     assert seen.counts.global_stores == n * n
     launch, = seen.launches
     assert (launch.kernel, launch.grid, launch.block) == ("tiled", (2, 2, 1), (8, 8, 1))
-    assert launch.threads == n * n and launch.barriers > 0
+    assert launch.threads == n * n and launch.barriers > 0 and launch.tensor_products == 0
     loads = {each.line: each.counts.global_loads for each in launch.lines if each.counts.global_loads}
     assert loads == {7: n ** 3 // 8, 8: n ** 3 // 8}
 

@@ -231,6 +231,50 @@ TEST_F(SimCountsTest, TellsLinesApart) {
   EXPECT_CONTAINS(text.str(), "uncoalesced access");
 }
 
+__global__ void places_kernel(const float* x, float* out) {
+  __shared__ float tile[128];
+  const unsigned at = threadIdx.x;
+  tile[2 * at] = x[at * 8 + blockIdx.x];
+  __syncthreads();
+  if (at % 2 == 1) out[at + blockIdx.x * 64] = tile[2 * at];
+}
+
+TEST_F(SimCountsTest, KeepsTheFirstRequestOfTheFirstWarp) {
+  const DeviceArray<float> x(64 * 8 + 4, 1.f), out(256);
+  const LaunchCounts counts = counts_of([&] { launch(places_kernel, {4, 64}, x, out); });
+  int loads = 0, stores = 0, shared_stores = 0;
+  for (const auto& line : counts.lines) {
+    const auto& request = line.first_request;
+    if (line.counts.global_loads > 0) {
+      ++loads;
+      EXPECT_EQ(line.allocated, (64 * 8 + 4) * sizeof(float));
+      ASSERT_EQ(request.size(), 32u);
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        EXPECT_EQ(request[lane].lane, lane);
+        EXPECT_EQ(request[lane].offset, lane * 32);
+        EXPECT_EQ(request[lane].size, 4u);
+      }
+    } else if (line.counts.global_stores > 0) {
+      ++stores;
+      EXPECT_EQ(line.allocated, 256 * sizeof(float));
+      ASSERT_EQ(request.size(), 16u);
+      for (unsigned i = 0; i < 16; ++i) {
+        EXPECT_EQ(request[i].lane, 2 * i + 1);
+        EXPECT_EQ(request[i].offset, (2 * i + 1) * 4);
+      }
+    } else if (line.counts.shared_stores > 0) {
+      ++shared_stores;
+      EXPECT_EQ(line.allocated, 0u);
+      ASSERT_EQ(request.size(), 32u);
+      EXPECT_EQ(request[5].offset - request[0].offset, 40u);
+      EXPECT_LT(request[0].offset, 128u);
+    }
+  }
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(stores, 1);
+  EXPECT_EQ(shared_stores, 1);
+}
+
 TEST_F(SimCountsTest, ARecordingHasTheLaunchesOfItsTime) {
   const DeviceArray<float> x(64, 1.f), out(64);
   launch(triangle_kernel, {0, 32}, x, out);

@@ -124,8 +124,11 @@ void check_swizzle() {
               CUDA_SUCCESS);
     return made;
   };
-  launch(swizzled_product<kSwizzle>, {1, 128, 3 * cuda::hopper::kBoxBytes}, map(on_a), map(on_b),
-         out);
+  const auto counts = counts_of([&] {
+    launch(swizzled_product<kSwizzle>, {1, 128, 3 * cuda::hopper::kBoxBytes}, map(on_a), map(on_b),
+           out);
+  });
+  EXPECT_EQ(counts.tensor_products, 64 * 64 * terms);
   const std::vector<float> found = out.values();
   for (int row = 0; row < 64; ++row)
     for (int column = 0; column < 64; ++column) {

@@ -1,4 +1,6 @@
 // Shared memory: static and dynamic arrays, of several kernels, types and names.
+#include <cuda_fp16.h>
+
 #include <algorithm>
 
 #include "tests/sim/sim_test.h"
@@ -253,6 +255,24 @@ TEST_F(SimSharedTest, StaticAndDynamicArraysShareTheLimit) {
   EXPECT_EQ(out.values()[0], 2);
   EXPECT_THROW(launch(static_kernel<kStatic>, {1, 1, kMost + 1}, out, 99), Error);
   EXPECT_EQ(cuda::sim::take_findings().size(), 1u);
+}
+
+// GCC keeps a byte beside such an array, which no thread of a kernel may notice.
+__global__ void halves_kernel(float* out) {
+  __shared__ __half kept[64];
+  alignas(16) __shared__ __half also[64];
+  kept[threadIdx.x] = __float2half(static_cast<float>(threadIdx.x));
+  also[threadIdx.x] = __float2half(1.f);
+  __syncthreads();
+  out[threadIdx.x] = __half2float(kept[63 - threadIdx.x] + also[threadIdx.x / 2]);
+}
+
+TEST_F(SimSharedTest, ArraysOfHalves) {
+  const DeviceArray<float> out(64);
+  const cuda::sim::LaunchCounts counts = counts_of([&] { launch(halves_kernel, {1, 64}, out); });
+  EXPECT_EQ(out.values()[0], 64);
+  EXPECT_EQ(counts.counts.shared_stores, 2 * 64);
+  EXPECT_EQ(counts.counts.shared_loads, 2 * 64);
 }
 
 #ifdef GRADUS_SIMULATED  // nvcc does not compile it

@@ -35,7 +35,8 @@ std::vector<float> whole_numbers(size_t count) {
 TEST_F(SimTensorCoreTest, MultipliesWhatTheLanesHold) {
   const std::vector<float> a = whole_numbers(128), b = whole_numbers(64), c = whole_numbers(128);
   const DeviceArray<float> on_a(a), on_b(b), on_c(c);
-  launch(product_kernel, {1, 32}, on_a, on_b, on_c, 32u);
+  const auto counts = counts_of([&] { launch(product_kernel, {1, 32}, on_a, on_b, on_c, 32u); });
+  EXPECT_EQ(counts.tensor_products, 16 * 8 * 8);
   for (size_t row = 0; row < 16; ++row)
     for (size_t col = 0; col < 8; ++col) {
       float sum = c[row * 8 + col];

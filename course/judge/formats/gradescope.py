@@ -59,7 +59,9 @@ def _summary(result, all_rows):
     text[0] += "."
     if len(seen) < len(all_rows):
         text.append("Hidden tests count too. They show when the grades are published.")
-    text.append(f"Seed {line(result['seed'])}: ./grade --seed {line(result['seed'])} repeats the tests that you see.")
+    student = line(result.get("student") or "")
+    repeats = f"Student {student}: ./grade --student {student}" if student else f"Seed {line(result['seed'])}: ./grade --seed {line(result['seed'])}"
+    text.append(f"{repeats} repeats the tests that you see.")
     return "\n".join(text)
 
 

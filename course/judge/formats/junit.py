@@ -62,7 +62,7 @@ def render(result, now=None):
     now = now or datetime.datetime.now(datetime.timezone.utc)
     stamp = now.strftime("%Y-%m-%dT%H:%M:%S")
     root = ET.Element("testsuites")
-    totals = [(key, result[key]) for key in ("course", "version", "seed")]
+    totals = [(key, result[key]) for key in ("course", "version", "seed", "student") if result.get(key, "") != ""]
     totals += [(key, whole(result[key])) for key in ("score", "max", "extra", "extra_max")]
     _suite(root, "result", stamp, [], totals + [("seconds", _time(result.get("seconds")))])
     for task in result["tasks"]:

@@ -11,6 +11,7 @@
 #include "core/transformer.h"
 #include "runner/gpu_array.h"
 #include "runner/train/images.h"
+#include "runner/train/numbers.h"
 
 namespace {
 
@@ -23,13 +24,7 @@ const std::string kText =
     "slings and arrows of "
     "outrageous fortune, or to take arms against a sea of troubles, and by opposing end them. ";
 
-struct Numbers final : course::Random {
-  unsigned state = 1;
-  float next() override {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<float>(state >> 8) / 16777216.0f;
-  }
-};
+using train::Numbers;
 
 class Transformer final : public course::TextModel {
  public:

@@ -100,13 +100,21 @@ def _(t):
         dim, order = t.random.randrange(rank), list(range(rank))
         order[dim] = t.random.choice([-1, rank, rank + 3])
         size = sizes[dim]
-        wrong = [("permute", dict(order=order)), ("permute", dict(order=list(range(rank)) + [0])), ("narrow", dict(dim=rank + t.random.randint(0, 3), start=0, length=0)),
+        twice = t.random.choices(range(rank), k=rank)
+        twice[dim] = twice[dim - 1] if rank > 1 else 1
+        wrong = [("permute", dict(order=twice)), ("permute", dict(order=[rank // 2] * (rank - 1) + [rank // 2 or 1])), ("permute", dict(order=order)), ("permute", dict(order=list(range(rank)) + [0])), ("narrow", dict(dim=rank + t.random.randint(0, 3), start=0, length=0)),
                  ("narrow", dict(dim=dim, start=t.random.randint(-9, -1), length=1)), ("narrow", dict(dim=dim, start=0, length=size + t.random.randint(1, 9))),
                  ("narrow", dict(dim=dim, start=size, length=1)), ("expand", dict(to=sizes[1:]))]
         if size > 1:
             wrong.append(("expand", dict(to=[2, *sizes[:dim], size + 1, *sizes[dim + 1:]])))
+        if size != 1:
+            wrong.append(("expand", dict(to=[*sizes[:dim], 0, *sizes[dim + 1:]])))
         for function, more in wrong:
             t.throws(f"{function} with {more}", "std::invalid_argument", function=function, memory=4096, **x, **more)
+        empty = dict(x, sizes=[*sizes[:dim], 0, *sizes[dim + 1:]])
+        for size in (1, t.random.randint(2, 9)):
+            t.throws(f"expand of size 0 to {size}", "std::invalid_argument", function="expand", memory=4096, **empty,
+                     to=[3, *sizes[:dim], size, *sizes[dim + 1:]])
 
 
 @hidden("0.4", of="no copy", test="no copy of others", title="random views share the memory of x", hint="A view has the same data pointer.")

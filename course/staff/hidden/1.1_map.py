@@ -1,4 +1,6 @@
 """Hidden tests of task 1.1."""
+import math
+
 from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, hidden, place, positions, public
 
 
@@ -92,3 +94,16 @@ def _(t):
         sizes[t.random.randrange(len(sizes))] = 0
         found, _ = public("1.1").maps(t, sizes)
         t.equal(found, [public("1.1").POISON] * len(found), "memory of an out without elements")
+
+
+def repeating(sizes, mask):
+    """Sizes of 1 where the mask has a bit, and strides: 99 where a step would be wrong."""
+    own = [1 if mask >> d & 1 else size for d, size in enumerate(sizes)]
+    return own, [99 if own[d] == 1 else math.prod(own[d + 1:]) for d in range(len(own))]
+
+
+@hidden("1.1", of="size one", test="all ways to repeat", title="x has size 1 in each choice of dimensions", hint="Each dimension decides for itself whether its index counts.")
+def _(t):
+    for mask in range(16):
+        x_sizes, x_strides = repeating([2, 3, 2, 3], mask)
+        public("1.1").right(t, [2, 3, 2, 3], x_sizes=x_sizes, x_strides=x_strides)

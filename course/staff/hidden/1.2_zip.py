@@ -1,4 +1,6 @@
 """Hidden tests of task 1.2."""
+import math
+
 from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, hidden, place, positions, public
 
 
@@ -104,3 +106,18 @@ def _(t):
         sizes[t.random.randrange(len(sizes))] = 0
         found, _ = public("1.2").zips(t, sizes)
         t.equal(found, [public("1.2").POISON] * len(found), "memory of an out without elements")
+
+
+def repeating(sizes, mask):
+    """Sizes of 1 where the mask has a bit, and strides: 99 where a step would be wrong."""
+    own = [1 if mask >> d & 1 else size for d, size in enumerate(sizes)]
+    return own, [99 if own[d] == 1 else math.prod(own[d + 1:]) for d in range(len(own))]
+
+
+@hidden("1.2", of="broadcast", test="all ways to repeat", title="x and y have size 1 in each choice of dimensions", hint="Each dimension of each operand decides for itself.")
+def _(t):
+    sizes = [2, 3, 2, 3]
+    for mask in range(16):
+        other = repeating(sizes, t.random.randrange(16))
+        public("1.2").right(t, sizes, x=repeating(sizes, mask), y=other)
+        public("1.2").right(t, sizes, x=other, y=repeating(sizes, mask))

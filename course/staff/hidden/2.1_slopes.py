@@ -54,3 +54,31 @@ def _(t):
     x, y = ([float(t.random.randint(-3, 3)) for _ in range(60)] for _ in range(2))
     slopes = [0.5 if a == b else float(a > b) for a, b in zip(x, y)]
     t.equal(public("2.1").two(t, "maximum", x, y), (slopes, [1 - each for each in slopes]), "slopes of maximum by x and y")
+
+
+def of_all_sizes(t, least, most):
+    """Numbers from 10^least to 10^most."""
+    return [10.0 ** each for each in t.floats(40, least, most)]
+
+
+@hidden("2.1", of="elementary", test="numbers of all sizes", title="log close to 0, exp of large numbers, square of both", hint="A slope is exact for every x: add nothing to x, and cut nothing off.")
+def _(t):
+    for op, x in (("log", of_all_sizes(t, -30, 9)), ("exp", t.floats(40, -80, 88)), ("square", of_all_sizes(t, -9, 30))):
+        t.close(t.run(operands=1, op=public("2.1").ONE.index(op), x=x, y=[])["by x"], [FORMULAS[public("2.1").ONE.index(op)](each) for each in x],
+                f"slopes of {op}", 1e-4)
+
+
+@hidden("2.1", of="quotient", test="quotients of all sizes", title="div by small and large numbers", hint="By y the slope is -x / y^2, also where y is small.")
+def _(t):
+    x, y = t.floats(40, -9.0, 9.0), [t.random.choice([-1, 1]) * each for each in of_all_sizes(t, -12, 12)]
+    by_x, by_y = public("2.1").two(t, "div", x, y)
+    t.close(by_x, [1 / b for b in y], "slopes by x", 1e-4)
+    t.close(by_y, [-a / b ** 2 for a, b in zip(x, y)], "slopes by y", 1e-4)
+
+
+@hidden("2.1", of="maximum", test="nearly equal", title="numbers that differ in their last bit", hint="Half is for equal numbers alone.")
+def _(t):
+    x = [float(2 ** t.random.randint(-20, 20)) for _ in range(30)]
+    y = [each * (1 + t.random.choice([-1, 1]) * 2.0 ** -23) for each in x]
+    larger = [float(a > b) for a, b in zip(x, y)]
+    t.equal(public("2.1").two(t, "maximum", x, y), (larger, [1 - each for each in larger]), "slopes of maximum by x and y")

@@ -75,3 +75,10 @@ def _(t):
     nodes = 50
     edges = [(i, i - by) for i in range(nodes) for by in range(1, 6) if i >= by]
     t.equal(public("2.3").order(t, nodes, edges), list(range(nodes - 1, -1, -1)), "order")
+
+
+@hidden("2.3", of="many ways", test="many nodes", title="a root with 300,000 inputs", hint="To look for a node in a list takes longer the more it has: a set finds it at once.")
+def _(t):
+    nodes = 300000
+    found = t.run(nodes=nodes, users=[nodes - 1] * (nodes - 1), inputs=list(range(nodes - 1)), root=nodes - 1)["order"]
+    t.check(found[:1] == [nodes - 1] and len(found) == len(set(found)) == nodes, f"the order is wrong: it has {len(found)} nodes")

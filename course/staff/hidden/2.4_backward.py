@@ -70,7 +70,9 @@ def reached(t, nodes):
 def _(t):
     for times in (2, 5):
         edges, seed = reached(t, 7), t.quarters(2)
-        public("2.4").right_leaves(t, public("2.4").backward(t, 7, edges, seed, times=times), 7, edges, seed, times=times)
+        reply = public("2.4").backward(t, 7, edges, seed, times=times)
+        public("2.4").right_leaves(t, reply, 7, edges, seed, times=times)
+        t.equal(reply["inner nodes with a gradient"], [], "nodes with a function whose `gradient` is not empty afterwards")
 
 
 @hidden("2.4", of="given tensors", test="given tensors of random graphs", title="additions only, in random graphs: nothing that was handed in changes", hint="Add into memory of your own.")
@@ -79,7 +81,7 @@ def _(t):
         edges = [(a, b, 1.0) for a, b, _ in reached(t, nodes)]
         reply = public("2.4").backward(t, nodes, edges, [1.0, 2.0], times=2)
         t.equal(reply["seed"], [1.0, 2.0], "the gradient that was handed in, after the call")
-        t.equal(reply["changed"], [0], "how many tensors that functions gave have changed")
+        t.equal((reply["changed"], reply["written"]), ([0], [0]), "how many tensors that functions gave have changed, and were written to")
 
 
 @hidden("2.4", of="own memory", test="own memory of many leaves", title="a root with nine leaves", hint="Copy what reaches a leaf first.")
@@ -101,3 +103,10 @@ def _(t):
 def _(t):
     seed = t.quarters(5)
     public("2.4").right_leaves(t, public("2.4").backward(t, 1, [], seed, times=3), 1, [], seed, times=3)
+
+
+@hidden("2.4", of="calls", test="calls with zeros", title="a gradient of zeros reaches as many nodes as another", hint="A gradient of zeros is a gradient.")
+def _(t):
+    for nodes in (4, 11):
+        edges = reached(t, nodes)
+        t.equal(public("2.4").backward(t, nodes, edges, [0.0])["calls"], list(range(nodes - 1, 0, -1)), "calls")

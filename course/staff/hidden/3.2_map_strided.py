@@ -13,11 +13,11 @@ def strides_of(t, sizes):
     return strides
 
 
-def negated(t, sizes, blocks):
+def negated(t, sizes, blocks, x_sizes=None):
     # Rows that lie apart, or any order of dimensions.
     out_strides = t.random.choice([strides_of(t, sizes), [2 * math.prod(sizes[d + 1:]) for d in range(len(sizes) - 1)] + [1]])
-    x_sizes = [1 if t.random.random() < 0.25 else size for size in sizes]
-    x_strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
+    x_sizes = x_sizes or [1 if t.random.random() < 0.25 else size for size in sizes]
+    x_strides = [each if size > 1 else t.random.randint(1, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
     x = t.floats(1 + place([each - 1 for each in x_sizes], x_strides))
     count = 1 + place([each - 1 for each in sizes], out_strides)
     expected = [-777.0] * count
@@ -78,11 +78,18 @@ def _(t):
 
 
 @hidden("3.2", of="contiguous", test="not finite", title="large numbers, infinity and NaN, by every operation",
-        hint="Let apply(op, x) compute each result; load once, and store once.")
+        hint="Let apply(op, x) compute each result.")
 def _(t):
     for op, expected in OF_EXTREMES1.items():
         reply = t.run(out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], blocks=1, op=op, memory=[0.0] * 7, x=EXTREMES1)
         t.close(reply["memory"], expected, "out")
+
+
+@hidden("3.2", of="sectors", test="sectors of all operations", title="each element is loaded once and stored once, by every operation",
+        hint="A thread loads an element once, and stores once, whatever the operation.")
+def _(t):
+    for op in OF_EXTREMES1:
+        reply = t.run(out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], blocks=1, op=op, memory=[0.0] * 7, x=EXTREMES1)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 7, "loads from global memory")
@@ -124,3 +131,9 @@ def _(t):
         reply = public("3.2").line(t, n, blocks)
         if not t.on_gpu:
             t.equal([each.grid for each in reply.launches], [[blocks, 1, 1]], "grids of the launches")
+
+
+@hidden("3.2", of="broadcast", test="all ways to repeat", title="x has size 1 in each choice of dimensions", hint="Each dimension decides for itself whether its index counts.")
+def _(t):
+    for mask in range(16):
+        negated(t, [2, 3, 2, 3], 1, [1 if mask >> d & 1 else size for d, size in enumerate([2, 3, 2, 3])])

@@ -56,12 +56,22 @@ def _(t):
 
 
 @hidden("3.3", of="operations", test="not finite", title="infinity and NaN, by every operation",
-        hint="Let apply(op, x, y) compute each result; load each operand once, and store once.")
+        hint="Let apply(op, x, y) compute each result.")
 def _(t):
     for op, expected in OF_EXTREMES2.items():
-        reply = t.run(out_sizes=[6], out_strides=[1], x_sizes=[6], x_strides=[1], y_sizes=[6], y_strides=[1], op=op,
-                      memory=[0.0] * 6, x=EXTREMES2[0], y=EXTREMES2[1])
-        t.equal(reply["memory"], expected, "out")
+        t.equal(of_extremes(t, op)["memory"], expected, "out")
+
+
+def of_extremes(t, op):
+    return t.run(out_sizes=[6], out_strides=[1], x_sizes=[6], x_strides=[1], y_sizes=[6], y_strides=[1], op=op,
+                 memory=[0.0] * 6, x=EXTREMES2[0], y=EXTREMES2[1])
+
+
+@hidden("3.3", of="loads", test="loads of all operations", title="each operand is loaded once, by every operation",
+        hint="Load each operand once, and store once, whatever the operation.")
+def _(t):
+    for op in OF_EXTREMES2:
+        reply = of_extremes(t, op)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 12, "loads from global memory")
@@ -115,3 +125,16 @@ def _(t):
         t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")
         t.at_most(reply.total("global_stores"), n, "stores to global memory")
         t.at_most(reply.total("sectors"), 3 * n / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.3", of="size 1", test="all ways to repeat", title="x and y have size 1 in each choice of dimensions", hint="Each dimension of each operand decides for itself.")
+def _(t):
+    def repeating(mask):
+        own = [1 if mask >> d & 1 else size for d, size in enumerate(sizes)]
+        return own, [5 if own[d] == 1 else math.prod(own[d + 1:]) for d in range(4)]
+
+    sizes = [2, 3, 2, 3]
+    for mask in range(16):
+        other = repeating(t.random.randrange(16))
+        public("3.3").added(t, sizes, [18, 6, 3, 1], *repeating(mask), *other)
+        public("3.3").added(t, sizes, [18, 6, 3, 1], *other, *repeating(mask))

@@ -34,9 +34,9 @@ def _(t):
             t.at_most(reply.total("global_stores"), m * n, "stores to global memory")
 
 
-@hidden("3.6", of="shapes", test="larger shapes", title="k = 700, and 300 rows", hint="Nothing limits m, n and k.")
+@hidden("3.6", of="shapes", test="larger shapes", title="k = 700 and 1301, and 300 rows", hint="Nothing limits m, n and k.")
 def _(t):
-    for m, n, k in [(33, 34, 700), (310, 33, 5), (5, 330, 6)]:
+    for m, n, k in [(33, 34, 700), (310, 33, 5), (5, 330, 6), (3, 5, 1301)]:
         a, b = t.quarters(m * k), t.quarters(k * n)
         t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
 

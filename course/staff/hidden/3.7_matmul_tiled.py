@@ -34,9 +34,9 @@ def _(t):
             t.at_most(reply.total("global_loads"), m * k * -(-n // 16) + k * n * -(-m // 16), "loads from global memory")
 
 
-@hidden("3.7", of="long k", test="larger sizes", title="k = 500, and 300 rows", hint="Nothing limits m, n and k.")
+@hidden("3.7", of="long k", test="larger sizes", title="k = 500 and 1301, and 300 rows", hint="Nothing limits m, n and k.")
 def _(t):
-    for m, n, k in [(17, 20, 500), (300, 18, 9), (9, 310, 21)]:
+    for m, n, k in [(17, 20, 500), (300, 18, 9), (9, 310, 21), (3, 5, 1301)]:
         product(t, m, n, k)
 
 

@@ -25,17 +25,22 @@ def _(t):
 @hidden("3.8", of="transposed", test="parts of matrices", title="a and b are parts of larger matrices",
         hint="The stride of a row may be larger than a row.")
 def _(t):
-    m, n, k = 64, 64, 32
-    a, b = t.quarters(m * k), t.quarters(k * n)
-    wide_a, wide_b = [99.0] * (m * 50), [99.0] * (k * 2 * 90)
-    for i in range(m):
-        for p in range(k):
-            wide_a[i * 50 + p] = a[i * k + p]
-    for p in range(k):
-        for j in range(n):
-            wide_b[p * 180 + 2 * j] = b[p * n + j]
-    reply = t.run(a=wide_a, b=wide_b, m=m, n=n, k=k, a_strides=[50, 1], b_strides=[180, 2])
-    t.is_product(reply["c"], a, b, m, n, k)
+    def stored(values, rows, columns, row, column):
+        memory = [99.0] * (rows * row + columns * column + 1)
+        for i in range(rows):
+            for j in range(columns):
+                memory[i * row + j * column] = values[i * columns + j]
+        return memory
+
+    def layouts(rows, columns):
+        """Rows apart, elements apart, and both of a transposed matrix."""
+        return [[columns + 9, 1], [2 * columns + 9, 2], [1, rows + 9], [3, 3 * rows + 9]]
+
+    for m, n, k, of_a, of_b in [(64, 64, 32, 0, 1), *((20, 18, 9, i, j) for i in range(4) for j in range(4))]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        a_strides, b_strides = layouts(m, k)[of_a], layouts(k, n)[of_b]
+        reply = t.run(a=stored(a, m, k, *a_strides), b=stored(b, k, n, *b_strides), m=m, n=n, k=k, a_strides=a_strides, b_strides=b_strides)
+        t.is_product(reply["c"], a, b, m, n, k)
 
 
 @hidden("3.8", of="shared loads", test="edges", title="one launch, and tiles at edges too", hint="All blocks work alike; only what lies outside is not loaded.")
@@ -49,10 +54,11 @@ def _(t):
             t.at_most(reply.total("shared_loads"), high * wide * deep / 2, "loads from shared memory")
 
 
-@hidden("3.8", of="long k", test="larger k", title="k = 300 and 513", hint="Nothing limits k.")
+@hidden("3.8", of="long k", test="larger k", title="k = 300, 513 and 1301", hint="Nothing limits k.")
 def _(t):
     product(t, 66, 70, 300)
     product(t, 10, 12, 513)
+    product(t, 3, 5, 1301)
 
 
 @hidden("3.8", of="edges of c", test="not finite", title="0 times infinity is NaN, in its own row and column alone",

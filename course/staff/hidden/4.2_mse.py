@@ -39,8 +39,8 @@ def _(t):
 
 @hidden("4.2", of="loss of few", test="losses of others", title="the loss of a few random numbers", hint="Square the differences, add them up, divide by how many there are.")
 def _(t):
-    for n in (1, 2, 3, 7, 20):
-        y, target = t.quarters(n), t.quarters(n)
+    for n, level in ((1, 0), (2, 5000), (3, 0), (7, -9000), (20, 0)):
+        y, target = ([level + each for each in t.quarters(n)] for _ in range(2))
         t.close(public("4.2").mse(t, y, target)["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
 
 

@@ -1,4 +1,6 @@
 """Hidden tests of task 5.3."""
+import struct
+
 from judge.testing import hidden, public
 
 
@@ -56,6 +58,12 @@ def _(t):
     y = [1e8, 3.0, -1e8, 1.0, 5.0, 1e8]
     found = {public("5.3").step(t, 6, [1.0] * 6, y, [0.0], order=t.random.sample(range(6), 6))["w"][0] for _ in range(4)}
     t.check(len(found) == 1, f"the weight depends on the order in which the replicas end: {sorted(found)}")
+    for y in ([2.0, 3.0, 1e8, -1e8, 2.0, 3.0, 1e8, -1e8], [-1e8, 3.0, 2.0, 1e8, 1.0], [3.0, 1e8, 2.0, 3.0, -1e8, 1.0, 2.0]):
+        total = 0.0
+        for each in y:
+            total = struct.unpack("f", struct.pack("f", total + each))[0]
+        weight = public("5.3").step(t, len(y), [1.0] * len(y), y, [0.0])["w"][0]
+        t.close(weight, -total / len(y), f"weight of {len(y)} replicas, added up one after the other,")
 
 
 @hidden("5.3", of="at the same time", test="more at the same time", title="seven replicas compute at the same time", hint="Body i of for_each computes the gradient of replica i.")

@@ -55,6 +55,7 @@ def compare(t, bucket_of, ready, end):
     reply = public("5.4").steps(t, bucket_of, [5] * count, [ready], [at], end)
     t.equal(reply["order"], list(range(count)), "buckets in the order in which they were sent")
     t.equal(reply["sent at"], sent_at(bucket_of, count, ready, at, end), "when the buckets were sent")
+    t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
 @hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3, 7 and 30 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
@@ -69,6 +70,9 @@ def _(t):
         count = t.random.randint(2, 6)
         bucket_of = list(range(count)) + [t.random.randrange(count) for _ in range(6)]
         compare(t, bucket_of, t.random.sample(range(count + 6), count + 6), 10 * (count + 6) + 20)
+    for bucket_of in ([0, 3, 3, 0], [0, 2, 0, 4, 2]):  # buckets without parameters among others
+        parameters = len(bucket_of)
+        compare(t, bucket_of, t.random.sample(range(parameters), parameters), 10 * parameters + 20)
 
 
 @hidden("5.4", of="ends", test="ends of others", title="the step ends when all sums are there, of random durations", hint="end_step waits for every bucket.")
@@ -78,7 +82,9 @@ def _(t):
         wire = 0
         for bucket, duration in enumerate(durations):
             wire = max(wire, 10 * (bucket + 1)) + duration
-        t.equal(public("5.4").steps(t, [0, 1, 2], durations, [[0, 1, 2]], end=31)["ends"], [max(31, wire)], "virtual time of the step")
+        reply = public("5.4").steps(t, [0, 1, 2], durations, [[0, 1, 2]], end=31)
+        t.equal(reply["ends"], [max(31, wire)], "virtual time of the step")
+        t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
 @hidden("5.4", of="unused", test="unused anywhere", title="random parameters get no gradient", hint="When backward has ended nothing more will come: send what has not been sent.")
@@ -94,3 +100,5 @@ def _(t):
     ready = t.random.sample(range(9), 9)
     one, many = (public("5.4").steps(t, [0, 1, 2, 3, 4, 5, 0, 1, 2], [5] * 6, [ready], steps=count) for count in (1, 4))
     t.equal(many["order"], one["order"] * 4, "buckets that were sent in four steps")
+    stale = public("5.4").steps(t, [0, 1, 2, 3, 4, 5, 0, 1, 2], [5] * 6, [ready], steps=2, stale=1)
+    t.equal(stale["sent at"], one["sent at"] * 2, "when the buckets were sent, where missing and next held other numbers at first")

@@ -59,3 +59,24 @@ def _(t):
         order = t.random.sample(range(7), 7)
         public("5.6").sums(t, 7, 50, order)
         public("5.6").gathered(t, 7, 50, order)
+
+
+@hidden("5.6", of="any sizes", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long, and so are places.")
+def _(t):
+    ranks, n = 1024, 2**31 + 2**24 + 1000
+    whole, more = divmod(n, ranks)
+    begin = [part * whole + min(part, more) for part in range(ranks + 1)]
+    length = [whole + (part < more) for part in range(ranks)]
+    # Rank 1023 takes three steps, and is stopped. The first and the last number of a part say which it is.
+    parts = [1022, 1021, 1020]
+    places = [place for each in parts for place in (begin[each], begin[each + 1] - 1)]
+    marks = [float(mark) for mark in range(1, len(places) + 1)]
+    for gathers, reply, sent, ends in (
+            (0, t.run(ranks=ranks, huge=n, gathers=0, places=places, marks=marks), parts, marks),
+            (1, t.run(ranks=ranks, huge=n, gathers=1, places=[0, length[1023] - 1], marks=[7.0, 8.0]), [1023, 1022, 1021], [7.0, 8.0, 0.0, 0.0, 0.0, 0.0])):
+        if reply["full"] == [1]:
+            continue  # it wants a copy of all numbers, for which there is no memory
+        name = ("reduce_scatter", "all_gather")[gathers]
+        t.equal(reply["sent"], [length[each] for each in sent], f"how many numbers rank 1023 sends in {name}")
+        t.equal(reply["received"], [length[each - 1] for each in sent], f"how many numbers rank 1023 receives in {name}")
+        t.equal(reply["ends"], ends, f"the first and the last number of each message of rank 1023 in {name}")

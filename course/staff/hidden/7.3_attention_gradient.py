@@ -85,10 +85,10 @@ def _(t):
         t.close(found["out"], out, "out", 1e-4)
 
 
-@hidden("7.3", of="large", test="all scores far below 0", title="scores of 400 and of -400 in 70 rows", hint="Subtract the maximum of the scores that the row sees.")
+@hidden("7.3", of="large", test="all scores far below 0", title="scores of 400, of -400 and of -1,000,000 in 70 rows", hint="Subtract the maximum of the scores that the row sees.")
 def _(t):
     n = 70
-    for high in (20.0, -20.0):
+    for high in (20.0, -20.0, -50000.0):
         q, k, v = [high] * n, [20.0 + (j % 9) / 16 for j in range(n)], t.quarters(n)
         t.close(t.run(q=q, k=k, v=v, n=n, d=1, heads=1)["out"], attention(q, k, v, n, 1)[0], "out", 1e-3)
 

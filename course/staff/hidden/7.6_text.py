@@ -91,12 +91,12 @@ def _(t):
         t.close(found, [(each / sum(ratios) - (j == target)) / rows for target in targets for j, each in enumerate(ratios)], "dlogits")
 
 
-@hidden("7.6", of="large logits", test="other large logits", title="logits around 5000 and -5000", hint="Subtract the row's largest logit before exp.")
+@hidden("7.6", of="large logits", test="other large logits", title="logits around 5000 and -20,000", hint="Subtract the row's largest logit before exp.")
 def _(t):
-    for middle in (5000.0, -5000.0):
+    for middle in (5000.0, -20000.0):
         found = t.run(logits=[middle, middle + 1, middle - 600], targets=[2])
         t.close(found["loss"], [601 + math.log(1 + math.exp(-1))], "loss", 1e-4)
-        t.close(found["dlogits"], [1 / (1 + math.e), math.e / (1 + math.e), -1.0], "dlogits")
+        t.close(found["dlogits"], [1 / (1 + math.e), math.e / (1 + math.e), -1.0], "dlogits", 2e-3)  # a float of 20,000 has 3 digits behind the point
 
 
 @hidden("7.6", of="steps", test="more steps", title="calls of the model and losses of 5 and of 17 steps", hint="backward adds to the gradients: clear them first.")
@@ -134,6 +134,14 @@ def _(t):
         sums = [sum(terms[:i + 1]) / sum(terms) for i in range(3)]
         t.equal(public("7.6").write(t, logits, [0], 4, temperature, random)["written"], [next(i for i, each in enumerate(sums) if each > r) for r in random],
                 f"text at temperature {temperature}")
+
+
+@hidden("7.6", of="draws", test="small temperatures", title="temperatures near 0", hint="Subtract the largest logit, then divide by the temperature. Only 0 itself draws nothing.")
+def _(t):
+    found = public("7.6").write(t, [math.log(each) / 1000 for each in (1, 3, 4)] * 3, [0], 3, 0.001, [0.1, 0.4, 0.6])
+    t.equal(found["written"], [0, 1, 2], "text at temperature 0.001")
+    t.equal(found["drawn"], [3], "calls of next()")
+    t.equal(public("7.6").write(t, [400.0, 500.0, -500.0] * 3, [0], 2, 1e-36, [0.25, 0.75])["written"], [1, 1], "text at temperature 1e-36")
 
 
 @hidden("7.6", of="pieces", test="pieces of a long text", title="a text of 70,000 tokens", hint="A place in the text is a long.")

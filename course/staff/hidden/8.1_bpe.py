@@ -39,10 +39,18 @@ def _(t):
         t.equal(public("8.1").learned(t, text, count), merges_of(text, count), "merges")
 
 
-@hidden("8.1", of="merges", test="many merges", title="a text of 30,000 bytes, and 400 merges", hint="Nothing limits the text or the number of merges.")
+@hidden("8.1", of="merges", test="many merges", title="100 merges of words, and 650 of rare pairs", hint="Nothing limits the text or the number of merges.")
 def _(t):
-    text = b" ".join(bytes(t.random.choices(b"etaoinshr", weights=range(9, 0, -1), k=t.random.randint(1, 7))) for _ in range(6000))
-    t.equal(public("8.1").learned(t, text[:30000], 400), merges_of(text[:30000], 400), "merges")
+    words = b" ".join(bytes(t.random.choices(b"etaoinshr", weights=range(9, 0, -1), k=t.random.randint(1, 7))) for _ in range(1500))
+    pairs = {bytes(t.random.sample(range(60, 256), 2)): None for _ in range(310)}
+    for text, count in ((words, 100), (b"".join((b"." + pair) * 3 for pair in pairs), 650)):
+        t.equal(public("8.1").learned(t, text, count), merges_of(text, count), "merges")
+
+
+@hidden("8.1", of="merges", test="many places", title="pairs at 70,000 and at 30,000 places", hint="A number of places is an int.")
+def _(t):
+    t.equal(public("8.1").learned(t, b"ab" * 70000 + b"cd" * 30000, 1), [(97, 98)], "merges")
+    t.equal(public("8.1").learned(t, b"ab" * 30000 + b"cd" * 40000, 1), [(99, 100)], "merges")
 
 
 @hidden("8.1", of="ties", test="ties of other pairs", title="pairs that stand at as many places", hint="Compare the tokens as numbers, the left parts first.")

@@ -55,6 +55,15 @@ def _(t):
         t.equal(found["v"], old_v + v, "values in the cache")
 
 
+@hidden("8.2", of="cache", test="a long cache", title="rows behind 5,000 others", hint="The cache has a row for each token that was read, however many these are.")
+def _(t):
+    old, new = t.quarters(5000), t.quarters(3)
+    found = public("8.2").attend(t, [0.0] * 3, [1.0] * 3, new, [2, 1], cached_k=[0.5] * 5000, cached_v=old)
+    t.equal(found["k"], [0.5] * 5000 + [1.0] * 3, "keys in the cache")
+    t.equal(found["v"], old + new, "values in the cache")
+    t.close(found["out"], [math.fsum(old + new[:i]) / (5000 + i) for i in (1, 2, 3)], "out, where all scores are 0", 1e-4)
+
+
 @hidden("8.2", of="heads", test="random heads", title="up to 12 heads", hint="Head h has the numbers h * d to h * d + d - 1 of each row.")
 def _(t):
     for heads, d, n in ((2, 3, 5), (12, 1, 4), (5, 7, 3)):
@@ -62,9 +71,9 @@ def _(t):
         t.close(public("8.2").attend(t, q, k, v, [n - 1, 1], heads, d)["out"], attention(q, k, v, heads, d), "out", 1e-4)
 
 
-@hidden("8.2", of="large", test="other large scores", title="scores around 2000 and -2000", hint="Subtract the largest score of the row before exp.")
+@hidden("8.2", of="large", test="other large scores", title="scores around 2000, -2000 and -1,000,000", hint="Subtract the largest score of the row before exp.")
 def _(t):
-    for middle in (2000.0, -2000.0):
+    for middle in (2000.0, -2000.0, -1e6):
         found = public("8.2").attend(t, [1.0, 1.0], [middle + 1, middle], [8.0, 16.0], [2], cached_k=[middle], cached_v=[4.0])["out"]
         e = math.e
         t.close(found, [(4 + 8 * e) / (1 + e), (4 + 8 * e + 16) / (2 + e)], "out", 1e-4)
@@ -93,9 +102,26 @@ def _(t):
         t.check(len(found) == count, f"text: found {len(found)} tokens, expected {count}")
 
 
+@hidden("8.2", of="text", test="many layers", title="texts of decoders of 33 layers", hint="Each layer has a cache of its own, however many there are.")
+def _(t):
+    width, layers, prompt, count, vocabulary = 4, 33, 3, 5, 7
+    decoder = {"table": t.floats(vocabulary * width, -2, 2), "places": t.floats((prompt + count) * width), "head": t.floats(width * vocabulary),
+               **{name: t.floats(layers * width * width, -size, size) for name, size in (("wq", 0.5), ("wk", 0.5), ("wv", 0.5), ("wo", 0.25))}}
+    expected = text_of([1, 2, 3], count, 2, 2, layers, **decoder)
+    found = t.run(prompt=[1, 2, 3], count=count, heads=2, d=2, layers=layers, **decoder)["written"]
+    t.equal(found[:len(expected)], expected, "text")
+
+
 @hidden("8.2", of="text", test="a long text", title="200 new tokens of 40 kinds", hint="Nothing limits the vocabulary or the text.")
 def _(t):
     t.equal(public("8.2").following(t, [(each + 1) % 40 for each in range(40)], [5], 200)["written"], [(6 + i) % 40 for i in range(200)], "text")
+
+
+@hidden("8.2", of="text", test="a large vocabulary", title="a vocabulary of 70,000, and logits below 0", hint="A token is an int. The largest logit may be below 0.")
+def _(t):
+    n = 70000
+    found = public("8.2").generate(t, [n - 1], 3, [1.0] * n, [-1.0 if j == n - 2 else -2.0 for j in range(n)], 1)["written"]
+    t.equal(found, [n - 2] * 3, "text")
 
 
 @hidden("8.2", of="places", test="places of a longer text", title="places of a text of 90 tokens", hint="The first token that is written stands behind the prompt.")

@@ -29,6 +29,9 @@ def compare(t, shares, **settings):
 def _(t):
     for temperature in (0.1, 0.7, 1.3, 5.0, t.random.uniform(0.2, 3)):
         compare(t, [t.random.randint(1, 40) for _ in range(t.random.randint(1, 30))], temperature=temperature)
+    logits = [each / 1000 for each in public("8.3").logs(1, 3, 4)]
+    t.close(public("8.3").probabilities(t, logits, 0.001), [1 / 8, 3 / 8, 4 / 8], "probabilities at temperature 0.001", 1e-4)
+    public("8.3").has_shares(t, public("8.3").draw(t, logits, public("8.3").even(80), 0.001)["tokens"], 1, 3, 4)
     logits = t.floats(50)
     t.equal(public("8.3").probabilities(t, logits, 0.0), [float(each == max(logits)) for each in logits], "probabilities at temperature 0")
 
@@ -58,6 +61,12 @@ def _(t):
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-2.5] * 64, top_p=0.25), *[1] * 16, *[0] * 48, what="probabilities, where the sum of 16 is p")
 
 
+@hidden("8.3", of="order", test="settings at temperature 0", title="temperature 0 with k and p", hint="With temperature 0 the first of the largest logits gets all, whatever k and p are.")
+def _(t):
+    for top_k, top_p in ((0, 0.5), (2, 1.0), (3, 0.25), (1, 0.0)):
+        public("8.3").is_shared(t, public("8.3").probabilities(t, [0.5, 2.0, 2.0, 2.0], 0.0, top_k, top_p), 0, 1, 0, 0)
+
+
 @hidden("8.3", of="order", test="random settings", title="temperature, k and p together", hint="First the temperature, then k, then p.")
 def _(t):
     for _ in range(12):
@@ -71,6 +80,7 @@ def _(t):
         public("8.3").is_shared(t, public("8.3").probabilities(t, [middle, middle - 2000, middle]), 1, 0, 1)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [0.0, -math.inf, 0.0, -math.inf], 3.0, 4, 1.0), 1, 0, 1, 0)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-math.inf, 2.5], 0.0), 0, 1)
+    public("8.3").is_shared(t, public("8.3").probabilities(t, [-700.0, -700.0, -701.0], 2e-37), 1, 1, 0)
     for name, value in (("temperature", -1e-6), ("top_k", -100), ("top_p", 1.0001), ("top_p", -1e-6)):
         t.throws(f"{name} = {value}", "std::invalid_argument", **{"logits": [0.0], "temperature": 0.0, "top_k": 0, "top_p": 1.0, name: value})
     t.throws("top_p = 2 where a token is drawn", "std::invalid_argument", logits=[0.0], temperature=0.0, top_k=0, top_p=2.0, random=[0.5], draws=1)
@@ -92,6 +102,10 @@ def _(t):
     for top_k, top_p, temperature in ((3, 1.0, 0.3), (0, 0.05, 4.0), (1, 0.0, 1.0)):
         found = public("8.3").draw(t, t.floats(300), t.floats(40, 0, 0.999), temperature, top_k, top_p, 300)
         t.equal(found["calls"], [300], "calls of next() for 300 tokens")
+    for top_k, top_p in ((3, 1.0), (0, 0.5), (2, 0.25)):
+        found = public("8.3").draw(t, [0.5, 2.0, 2.0, 1.0], [0.75], 0.0, top_k, top_p, 20)
+        t.equal(found["calls"], [0], "calls of next() at temperature 0")
+        t.equal(found["tokens"], [1] * 20, "tokens at temperature 0")
 
 
 @hidden("8.3", of="many tokens", test="more tokens", title="most of 300,000 tokens stay", hint="Sort the tokens once.")

@@ -277,6 +277,8 @@ bool any_written(const uint8_t* written, size_t size) {
         check_other_block(*worker, {access, address, size, pc, is_volatile})) [[unlikely]]
       return;
     if (!shared) address = place_of_variable(address);
+    if (size == 1 && shared && shared->guards_variable(address)) [[unlikely]]
+      return;
   }
   const bool global = in_arena(address);
   const Seen seen{access, address, size, pc, is_volatile};

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/runtime/memory.h"
 
 namespace gradus::cuda::sim {
 
@@ -18,7 +19,7 @@ constexpr uintptr_t kBanks = 32, kWord = 4;
 // The accesses that the lanes of a warp make together.
 struct Request {
   std::array<uintptr_t, 32> address;
-  std::array<unsigned, 32> size;
+  std::array<unsigned, 32> size, lane;
   unsigned lanes = 0;
 };
 
@@ -65,6 +66,19 @@ void count_shared(const Request& request, Counts& out) {
   }
 }
 
+// Keeps what the lanes accessed, from the beginning of the memory on.
+void keep(const Request& request, bool shared, LineCounts& out) {
+  const uintptr_t lowest =
+      *std::min_element(request.address.begin(), request.address.begin() + request.lanes);
+  uintptr_t begin = lowest / (kBanks * kWord) * (kBanks * kWord);
+  if (!shared && zone_of(lowest) != kVariableZone) {
+    const Allocation around = allocation_around(lowest);
+    if (around.used > 0) begin = around.begin, out.allocated = around.used;
+  }
+  for (unsigned i = 0; i < request.lanes; ++i)
+    out.first_request.push_back({request.address[i] - begin, request.size[i], request.lane[i]});
+}
+
 void count_thread(const CountedAccess& it, Counts& out) {
   if (it.access == Access::atomic) {
     ++out.atomics;
@@ -102,7 +116,7 @@ Counts& operator+=(Counts& a, const Counts& b) {
 
 }  // namespace
 
-void Counter::add(std::vector<CountedAccess>& accesses) {
+void Counter::add(std::vector<CountedAccess>& accesses, bool first_warp) {
   if (accesses.empty()) return;
   // Sorts by place, then by lane; the accesses of a lane keep their order in time.
   std::stable_sort(accesses.begin(), accesses.end(), [](const auto& a, const auto& b) {
@@ -112,7 +126,8 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
   for (auto begin = accesses.begin(); begin != accesses.end();) {
     const auto end =
         std::find_if(begin, accesses.end(), [&](const auto& x) { return x.pc != begin->pc; });
-    Counts& counts = by_pc_[begin->pc];
+    LineCounts& line = by_pc_[begin->pc];
+    Counts& counts = line.counts;
     for (auto each = begin; each != end; ++each) count_thread(*each, counts);
     // The runs of the lanes at this place. The n-th accesses of all runs form one request.
     std::vector<std::pair<decltype(begin), decltype(begin)>> runs;
@@ -127,9 +142,11 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
       for (auto& [from, to] : runs)
         if (from != to) {
           request.address[request.lanes] = from->address;
+          request.lane[request.lanes] = from->lane;
           request.size[request.lanes++] = (from++)->size;
         }
       more = request.lanes > 0;
+      if (more && first_warp && line.first_request.empty()) keep(request, begin->shared, line);
       if (!more || begin->access == Access::atomic) continue;
       if (begin->shared)
         count_shared(request, counts);
@@ -141,21 +158,24 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
   accesses.clear();
 }
 
-void Counter::add_block(int64_t barriers, int64_t threads, int64_t idle) {
+void Counter::add_block(const OfBlock& block) {
   const std::lock_guard lock(mutex_);
-  barriers_ += barriers;
-  threads_ += threads;
-  idle_ += idle;
+  all_.barriers += block.barriers;
+  all_.threads += block.threads;
+  all_.idle += block.idle;
+  all_.tensor_products += block.tensor_products;
 }
 
 LaunchCounts Counter::counts() const {
   LaunchCounts out;
-  out.barriers = barriers_;
-  out.threads = threads_;
-  out.idle_threads = idle_;
-  for (const auto& [pc, counts] : by_pc_) {
-    out.counts += counts;
-    out.lines.push_back({frames_of({pc}), counts});
+  out.barriers = all_.barriers;
+  out.threads = all_.threads;
+  out.idle_threads = all_.idle;
+  out.tensor_products = all_.tensor_products;
+  for (const auto& [pc, line] : by_pc_) {
+    out.counts += line.counts;
+    out.lines.push_back(line);
+    out.lines.back().frames = frames_of({pc});
   }
   const auto place = [](const LineCounts& line) {
     return line.frames.empty() ? std::tuple(std::string(), 0)

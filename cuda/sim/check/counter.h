@@ -23,19 +23,24 @@ struct CountedAccess {
   bool shared;
 };
 
+// Numbers that a block counts by itself (LaunchCounts).
+struct OfBlock {
+  int64_t barriers = 0, threads = 0, idle = 0, tensor_products = 0;
+};
+
 // The counts of one launch. Every worker adds to them.
 class Counter {
  public:
   // Adds the accesses of one warp between two barriers, which are in the order of lanes, and
-  // empties the list.
-  void add(std::vector<CountedAccess>& accesses);
-  void add_block(int64_t barriers, int64_t threads, int64_t idle);
+  // empties the list. The first request of each place is kept where it is the launch's first warp.
+  void add(std::vector<CountedAccess>& accesses, bool first_warp);
+  void add_block(const OfBlock& block);
   LaunchCounts counts() const;
 
  private:
   std::mutex mutex_;
-  std::map<uintptr_t, Counts> by_pc_;
-  int64_t barriers_ = 0, threads_ = 0, idle_ = 0;
+  std::map<uintptr_t, LineCounts> by_pc_;  // without frames
+  OfBlock all_;
 };
 
 }  // namespace gradus::cuda::sim

@@ -73,11 +73,13 @@ std::string text_of(const Type& type, uintptr_t value) {
   return out.str();
 }
 // The access that follows reports an address outside of all memory.
-void stop_misaligned(uintptr_t address, size_t alignment, const std::string& who, const char* what,
+// who(): its text, made where nobody watches.
+template <class Who>
+void stop_misaligned(uintptr_t address, size_t alignment, const Who& who, const char* what,
                      uintptr_t pc) {
   if (!is_checked_here() || !gradus::cuda::sim::is_in_use(address)) return;
   stop_for_mistake(Kind::misaligned, what, pc, [&] {
-    return "the address is no multiple of " + std::to_string(alignment) + ", which " + who +
+    return "the address is no multiple of " + std::to_string(alignment) + ", which " + who() +
            " needs; use a narrower type, or align what it points into";
   });
 }
@@ -97,8 +99,9 @@ void __ubsan_handle_out_of_bounds(const Bounds* where, uintptr_t index) {
 
 void __ubsan_handle_type_mismatch_v1(const Mismatch* where, uintptr_t address) {
   const char* const what = where->use == 0 ? "reads" : where->use == 1 ? "writes" : "refers to it";
-  stop_misaligned(address, 1u << where->log2_of_alignment, "type " + std::string(where->type->name),
-                  what, GRADUS_SIM_CALLER);
+  stop_misaligned(
+      address, 1u << where->log2_of_alignment,
+      [&] { return "type " + std::string(where->type->name); }, what, GRADUS_SIM_CALLER);
 }
 
 // A GPU gives these two operations another result than the host does.
@@ -126,7 +129,8 @@ void __ubsan_handle_divrem_overflow(const Division* where, uintptr_t left, uintp
 }  // extern "C"
 
 void gradus::cuda::sim::refuse_alignment(const void* address, size_t alignment) {
-  stop_misaligned(reinterpret_cast<uintptr_t>(address), alignment,
-                  "an access of " + std::to_string(alignment) + " bytes", "accesses it",
-                  GRADUS_SIM_CALLER);
+  stop_misaligned(
+      reinterpret_cast<uintptr_t>(address), alignment,
+      [&] { return "an access of " + std::to_string(alignment) + " bytes"; }, "accesses it",
+      GRADUS_SIM_CALLER);
 }

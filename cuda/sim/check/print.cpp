@@ -112,7 +112,10 @@ std::ostream& operator<<(std::ostream& out, const LaunchCounts& launch) {
   std::ostringstream text;
   text << launch.kernel << ", grid " << launch.grid << ", block " << launch.block << ", "
        << launch.shared_bytes << " bytes of dynamic shared memory: " << launch.threads
-       << " threads, " << launch.idle_threads << " idle, " << launch.barriers << " barriers\n";
+       << " threads, " << launch.idle_threads << " idle, " << launch.barriers << " barriers";
+  if (launch.tensor_products > 0)
+    text << ", " << launch.tensor_products << " products by tensor cores";
+  text << '\n';
   text << "  " << std::left << std::setw(44) << "" << std::right << std::setw(11) << "loads"
        << std::setw(11) << "stores" << std::setw(11) << "sectors" << std::setw(8) << "x least"
        << std::setw(11) << "sh.loads" << std::setw(11) << "sh.stores" << std::setw(11)

@@ -197,6 +197,7 @@ void Async::make_sums(const Warpgroup::Item& item) const {
   const Product& of = item.of[0];
   const unsigned bytes = bytes_of(of), terms = 32 / bytes;
   const auto columns = static_cast<unsigned>(of.columns);
+  worker_.tensor_products += int64_t{kRows} * columns * terms;
   std::vector<double> a(kRows * terms), b(columns * terms);
   const Operand of_a(of.a, of.along_a, bytes), of_b(of.b, of.along_b, bytes);
   for (unsigned row = 0; row < kRows; ++row)

@@ -1,5 +1,6 @@
 // Computes the products of fragments, as tensor cores do.
 #include <sim/tensor_core.h>
+#include <sim/wmma.h>
 
 #include "gradus/cuda/sim/exec/worker.h"
 
@@ -25,6 +26,31 @@ void multiply_fragments(const uint64_t (&lanes)[kWarp]) {
       double sum = static_cast<double>(to.c[i]);
       for (unsigned k = 0; k < 8; ++k)
         sum += a[lane / 4 + i / 2 * 8][k] * b[k][lane % 4 * 2 + i % 2];
+      to.c[i] = static_cast<float>(sum);
+    }
+  }
+}
+
+// c += a b of the whole warp. `lanes` are the addresses of their MatrixFragments.
+void multiply_matrices(const uint64_t (&lanes)[kWarp]) {
+  double a[16][16], b[16][16];
+  const auto put = [](double(&to)[16][16], FragmentPlace place, bool of_columns, float x) {
+    (of_columns ? to[place.at][place.line] : to[place.line][place.at]) = static_cast<double>(x);
+  };
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const auto& from = *value_of<const MatrixFragments*>(lanes[lane]);
+    for (unsigned i = 0; i < 8; ++i) {
+      const FragmentPlace place = fragment_place(lane, i, 2);
+      put(a, place, from.a_of_columns, from.a[i]);
+      put(b, place, from.b_of_columns, from.b[i]);
+    }
+  }
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    auto& to = *value_of<MatrixFragments*>(lanes[lane]);
+    for (unsigned i = 0; i < 8; ++i) {
+      const FragmentPlace place = fragment_place(lane, i, to.c_bytes);
+      double sum = static_cast<double>(to.c[i]);
+      for (unsigned k = 0; k < 16; ++k) sum += a[place.line][k] * b[k][place.at];
       to.c[i] = static_cast<float>(sum);
     }
   }

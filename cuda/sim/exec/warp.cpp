@@ -136,20 +136,15 @@ bool Worker::try_complete(Thread& thread) {
 void Worker::finish_call(unsigned begin, unsigned present) {
   const unsigned first = begin + static_cast<unsigned>(std::countr_zero(present));
   const WarpOp op = threads_[first].warp_op;
+  if (op >= WarpOp::multiply_add) return finish_on_tensor_cores(begin, present);
   uint64_t in[kWarp] = {}, all = threads_[first].value, ballot = 0;
   if (op == WarpOp::sync && launch->checked) sync_lanes(begin, present);
-  if (op == WarpOp::multiply_add && present != ~0u)
-    report_lanes(threads_[first], nullptr, "tensor cores work for all 32 lanes of a warp together");
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;
     const Thread& thread = threads_[begin + lane];
     in[lane] = thread.value;
     all = begin + lane == first ? thread.value : reduce(op, all, thread.value);
     ballot |= uint64_t{thread.value != 0} << lane;
-  }
-  if (op == WarpOp::multiply_add) {
-    if (present == ~0u) multiply_fragments(in);
-    return;
   }
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;
@@ -177,6 +172,33 @@ void Worker::finish_call(unsigned begin, unsigned present) {
       thread.value = all;
     }
   }
+}
+
+// Tensor cores work for whole warps. Lanes that were stopped for a mistake of theirs are not
+// blamed.
+void Worker::finish_on_tensor_cores(unsigned begin, unsigned present) {
+  const Thread& first = threads_[begin + static_cast<unsigned>(std::countr_zero(present))];
+  const WarpOp op = first.warp_op;
+  uint64_t in[kWarp] = {};
+  unsigned stopped = 0;
+  const Thread* other = nullptr;  // a lane that names another matrix
+  for (unsigned lane = 0; lane < kWarp && begin + lane < launch->threads(); ++lane) {
+    const Thread& thread = threads_[begin + lane];
+    in[lane] = thread.value;
+    stopped |= unsigned{thread.state == State::stopped} << lane;
+    if (op == WarpOp::matrix && present >> lane & 1 &&
+        (thread.value != first.value || thread.argument != first.argument))
+      other = &thread;
+  }
+  if ((present | stopped) != ~0u)
+    report_lanes(first, nullptr, "tensor cores work for all 32 lanes of a warp together");
+  if (other)
+    report_lanes(first, other,
+                 "lanes of one warp name different matrices; give all of them the same pointer, "
+                 "ldm and layout");
+  if (present != ~0u || op == WarpOp::matrix) return;
+  op == WarpOp::multiply_add ? multiply_fragments(in) : multiply_matrices(in);
+  tensor_products += op == WarpOp::multiply_add ? 16 * 8 * 8 : 16 * 16 * 16;
 }
 
 // Tells each lane how far all lanes are, and what they knew of the others.

@@ -178,7 +178,7 @@ void Worker::begin_block(uint64_t number) {
   started_ = ended_ = waiting_ = stopped_ = gave_way_ = 0;
   last_progress_ = UINT64_MAX;
   abandoned_ = false;
-  barriers_ = 0;
+  barriers_ = tensor_products = 0;
 }
 
 Worker::Progress Worker::proceed() {
@@ -216,12 +216,13 @@ void Worker::end_block() {
     flush_accesses();
     const auto idle = std::count_if(threads_.begin(), threads_.begin() + started_,
                                     [](const Thread& each) { return !each.accessed; });
-    launch->counter->add_block(barriers_, launch->threads(), idle);
+    launch->counter->add_block({barriers_, launch->threads(), idle, tensor_products});
   }
 }
 
 void Worker::flush_accesses() {
-  for (auto& of_warp : accesses_) launch->counter->add(of_warp);
+  for (size_t warp = 0; warp < accesses_.size(); ++warp)
+    launch->counter->add(accesses_[warp], block_number_ == 0 && warp == 0);
 }
 
 // --- Worker: fibers

@@ -32,6 +32,7 @@ struct Running;
 
 // Multiplies for sim/tensor_core.h. `lanes`: the address of each lane's Fragments.
 void multiply_fragments(const uint64_t (&lanes)[kWarp]);
+void multiply_matrices(const uint64_t (&lanes)[kWarp]);
 
 // Knows which block each interval belongs to (shadow.h).
 class Intervals {
@@ -150,6 +151,12 @@ class SharedMemory {
   const SharedArray* array_at(uintptr_t address) const {
     return module_->array_at(address - begin_);
   }
+  // Whether the byte says that an array was initialised: GCC keeps one for arrays of a class that
+  // has constructors, though they need none.
+  bool guards_variable(uintptr_t address) const {
+    const SharedArray* const array = array_at(address);
+    return array && array->symbol.starts_with("_ZGV");
+  }
   uintptr_t begin() const { return begin_; }
   Cell* cell_at(uintptr_t address) { return cells_.as<Cell>() + (address - begin_) / 4; }
   // The copy under way that will write each word; null without one.
@@ -244,6 +251,7 @@ class Worker {
   Range constants;               // the ones that were read last
   const Range place;             // the variables that tell a thread its place
   Copies copies;                 // of the block, under way
+  int64_t tensor_products = 0;   // of the block (LaunchCounts)
 
  private:
   static constexpr unsigned kTicks = 1 << 20;
@@ -278,6 +286,7 @@ class Worker {
   }
   bool try_complete(Thread& thread);
   void finish_call(unsigned begin, unsigned present);
+  void finish_on_tensor_cores(unsigned begin, unsigned present);
   void sync_lanes(unsigned begin, unsigned present);
   void complete_without(const Thread& ended);
   void report_stuck();

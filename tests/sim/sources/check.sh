@@ -49,8 +49,8 @@ END
 ! grep -q note: "$work/said" || wrong "a hint without a cause"
 
 # --- Headers that others find where there is a toolkit
-for header in cooperative_groups.h curand_kernel.h mma.h cub/cub.cuh cuda/atomic \
-  cuda/std/array thrust/device_vector.h; do
+for header in cooperative_groups.h curand_kernel.h cub/cub.cuh cuda/atomic cuda/std/array \
+  thrust/device_vector.h; do
   refused "kernel.cu:2: error: the simulator has none of NVIDIA's libraries for kernels" "$@" <<END
 // #include <cub/cub.cuh>
 #include <$header>
@@ -62,6 +62,7 @@ accepted "$@" <<'END'
 #include <device_atomic_functions.h>
 #include <device_launch_parameters.h>
 #include <driver_types.h>
+#include <mma.h>
 #include <vector_functions.h>
 __global__ void k(int4* p) { *p = make_int4(CUDA_VERSION, threadIdx.x, 0, 0); }
 END

@@ -28,7 +28,9 @@ enum class WarpOp : uint8_t {
   bit_and,
   bit_or,
   bit_xor,
-  multiply_add
+  multiply_add,
+  multiply_matrices,
+  matrix  // all lanes name one matrix
 };
 // The result of this lane, once every lane of `mask` has called with the same mask and operation.
 uint64_t warp_call(WarpOp op, unsigned mask, uint64_t value, unsigned argument = 0,
