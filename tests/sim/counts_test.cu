@@ -231,7 +231,7 @@ TEST_F(SimCountsTest, TellsLinesApart) {
   EXPECT_CONTAINS(text.str(), "uncoalesced access");
 }
 
-__global__ void places_kernel(const float* x, float* out) {
+__global__ void first_request_kernel(const float* x, float* out) {
   __shared__ float tile[128];
   const unsigned at = threadIdx.x;
   tile[2 * at] = x[at * 8 + blockIdx.x];
@@ -241,7 +241,7 @@ __global__ void places_kernel(const float* x, float* out) {
 
 TEST_F(SimCountsTest, KeepsTheFirstRequestOfTheFirstWarp) {
   const DeviceArray<float> x(64 * 8 + 4, 1.f), out(256);
-  const LaunchCounts counts = counts_of([&] { launch(places_kernel, {4, 64}, x, out); });
+  const LaunchCounts counts = counts_of([&] { launch(first_request_kernel, {4, 64}, x, out); });
   int loads = 0, stores = 0, shared_stores = 0;
   for (const auto& line : counts.lines) {
     const auto& request = line.first_request;
