@@ -237,7 +237,7 @@ class Context:
         self.counts = True
         if self._said and self._said.own_bytes > OWN_BYTES and not what.startswith("launches"):
             kept = (f"a thread keeps {self._said.own_bytes:g} bytes for itself, at {self._said.where}" if math.isfinite(self._said.own_bytes) else
-                    f"nobody knows how much a thread keeps for itself at {self._said.where}: a function calls itself, or the size is no constant")
+                    f"nobody knows how much a thread keeps for itself, at {self._said.where}: a function calls itself, or the size is no constant")
             self.fail(f"{kept}: 255 registers hold 1020 bytes, and all beyond them is local memory, which is as slow as global memory; "
                       "write a loop for a call of itself, and keep in shared memory what a block needs")
         if found > limit:
