@@ -21,19 +21,22 @@ __global__ void sum_rows_kernel(float* out, const float* x, int rows, int column
   out[row] = sum;
 }
 
-template <int kTile>
+// A block makes t x t elements of c. It keeps t rows of a and t columns of b in shared memory.
+// REQUIRES: t k is at most 6,144, since a block has 48 KB.
 __global__ void matmul_kernel(float* c, const float* a, const float* b, int n, int k) {
-  __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
-  const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
-  float sum = 0;
-  for (int start = 0; start < k; start += kTile) {
-    a_tile[y][x] = a[static_cast<long>(row) * k + start + x];
-    b_tile[y][x] = b[static_cast<long>(start + y) * n + column];
-    __syncthreads();
-    for (int i = 0; i < kTile; ++i) sum += a_tile[y][i] * b_tile[i][x];
-    __syncthreads();
+  extern __shared__ float strips[];
+  const int t = blockDim.x, me = threadIdx.y * t + threadIdx.x;
+  float *const of_a = strips, *const of_b = strips + t * k;
+  a += static_cast<long>(blockIdx.y) * t * k;
+  b += blockIdx.x * t;
+  for (int i = me; i < t * k; i += t * t) {
+    of_a[i] = a[i];
+    of_b[i] = b[static_cast<long>(i / t) * n + i % t];
   }
-  c[static_cast<long>(row) * n + column] = sum;
+  __syncthreads();
+  float sum = 0;
+  for (int term = 0; term < k; ++term) sum += of_a[threadIdx.y * k + term] * of_b[term * t + threadIdx.x];
+  c[static_cast<long>(blockIdx.y * t + threadIdx.y) * n + blockIdx.x * t + threadIdx.x] = sum;
 }
 
 }  // namespace
@@ -47,10 +50,7 @@ void sum_rows_alone(float* out, const float* x, int rows, int columns) {
 }
 
 void matmul_tiles(float* c, const float* a, const float* b, int m, int n, int k, int tile) {
-  const Grid grid = {dim3(n / tile, m / tile), dim3(tile, tile)};
-  if (tile == 8) launch(matmul_kernel<8>, grid, c, a, b, n, k);
-  if (tile == 16) launch(matmul_kernel<16>, grid, c, a, b, n, k);
-  if (tile == 32) launch(matmul_kernel<32>, grid, c, a, b, n, k);
+  launch(matmul_kernel, {dim3(n / tile, m / tile), dim3(tile, tile), 2 * sizeof(float) * tile * k}, c, a, b, n, k);
 }
 
 }  // namespace course::gpu
