@@ -2,7 +2,8 @@
 set -euo pipefail
 
 build_dir=${BUILD_DIR:-build/main}
-jobs=$(nproc)
+# nproc would count the threads that OpenMP may use.
+jobs=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
