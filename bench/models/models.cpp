@@ -48,7 +48,7 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
     if (!bench::wanted(label)) continue;
     manual_seed(1);
     const auto model = make();
-    keep(name.substr(0, name.find(' ')), model, x, y);
+    keep(name, model, x, y);
     model->to(kCUDA);
     optim::AdamW adamw(model->parameters(), optim::AdamWOptions(3e-4));
     const bool tf32 = type == std::string("TF32");
@@ -95,12 +95,13 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
 void time_generation(const bench::GPTSizes& sizes, int64_t batch) {
   for (const auto& [type, dtype] :
        {std::pair("float32", kFloat), std::pair("bfloat16", kBFloat16)}) {
-    const std::string label = "Generation 12 x 768 batch " + std::to_string(batch) + ", " + type;
+    const std::string name = "Generation 12 x 768 batch " + std::to_string(batch);
+    const std::string label = name + ", " + type;
     if (!bench::wanted(label)) continue;
     const NoGradGuard guard;
     manual_seed(1);
     const auto model = std::make_shared<bench::GPT>(sizes);
-    keep("Generation", model, Tensor(zeros({1})), zeros({1}));
+    keep(name, model, Tensor(zeros({1})), zeros({1}));
     model->to(kCUDA), model->to(dtype);
     constexpr int64_t kLength = 256;
     constexpr int kSteps = 200;
@@ -172,9 +173,12 @@ int main(int argc, char** argv) {
       randint(65, {64, 256}), 64 * 256, "token");
   constexpr bench::GPTSizes kGPT2 = {
       .vocabulary = 50257, .tokens = 1024, .layers = 12, .heads = 12, .width = 768};
-  time_model(
-      "GPT-2 12 x 768", [&] { return std::make_shared<bench::GPT>(kGPT2); },
-      randint(50257, {8, 1024}), randint(50257, {8, 1024}), 8 * 1024, "token");
+  for (const int64_t batch : {8, 64}) {
+    const std::string name = batch == 8 ? "GPT-2 12 x 768" : "GPT-2 12 x 768 batch 64";
+    time_model(
+        name, [&] { return std::make_shared<bench::GPT>(kGPT2); }, randint(50257, {batch, 1024}),
+        randint(50257, {batch, 1024}), static_cast<double>(batch * 1024), "token");
+  }
   for (const int64_t batch : {1, 16}) time_generation(kGPT2, batch);
   time_model(
       "Encoder 512", [] { return std::make_shared<Encoder>(); }, randn({32, 128, 512}),
@@ -190,9 +194,11 @@ int main(int argc, char** argv) {
   time_model(
       "ResNet-18 batch 128", [] { return std::make_shared<bench::ResNet18>(10); },
       randn({128, 3, 32, 32}), randint(10, {128}), 128, "image");
-  time_model(
-      "ResNet-50 batch 64", [] { return std::make_shared<bench::ResNet50>(1000); },
-      randn({64, 3, 224, 224}), randint(1000, {64}), 64, "image");
+  for (const int64_t batch : {64, 256})
+    time_model(
+        "ResNet-50 batch " + std::to_string(batch),
+        [] { return std::make_shared<bench::ResNet50>(1000); }, randn({batch, 3, 224, 224}),
+        randint(1000, {batch}), static_cast<double>(batch), "image");
   time_model(
       "MobileNetV2 batch 64", [] { return std::make_shared<bench::MobileNetV2>(); },
       randn({64, 3, 224, 224}), randint(1000, {64}), 64, "image");

@@ -223,12 +223,14 @@ def main():
               "Tiny GPT 4 x 128": (lambda: GPT(65, 64, 4, 4, 128), 65, 12 * 64, "token", 200),
               "GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token", 10),
               "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token", 10),
+              "GPT-2 12 x 768 batch 64": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 64 * 1024, "token", 10),
               "Generation 12 x 768 batch 1": (lambda: GPT(50257, 1024, 12, 12, 768), 0, 1, "token", 0),
               "Generation 12 x 768 batch 16": (lambda: GPT(50257, 1024, 12, 12, 768), 0, 16, "token", 0),
               "Encoder 512": (Encoder, 512, 32 * 128, "token", 10),
               "BERT 12 x 768 padded": (lambda: PaddedEncoder(30522, 128, 12, 12, 768), 30522, 32 * 128, "token", 10),
               "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image", 10),
               "ResNet-50 batch 64": (lambda: ResNet50(1000), 1000, 64, "image", 10),
+              "ResNet-50 batch 256": (lambda: ResNet50(1000), 1000, 256, "image", 10),
               "MobileNetV2 batch 64": (MobileNetV2, 1000, 64, "image", 10),
               "ViT-S batch 64": (lambda: vit(GPTBlock), 1000, 64, "image", 10),
               "U-Net 128 batch 32": (lambda: UNet(21), 21, 32, "image", 10),
@@ -241,7 +243,7 @@ def main():
                 continue
             torch.set_float32_matmul_precision("high" if dtype == "TF32" else "highest")
             torch.backends.cudnn.allow_tf32 = dtype == "TF32"
-            values = load_file(f"{folder}/{name.split()[0]}.safetensors")
+            values = load_file(f"{folder}/{name}.safetensors")
             weights = {key[len("model."):]: value for key, value in values.items() if key.startswith("model.")}
             loss = ours.get(label + ", first loss")
             loss = loss and min(loss["gradus"][0])
