@@ -72,7 +72,7 @@ class Graph {
   // give their arguments to those of the capture, in order. REQUIRES: the graph is being captured;
   // f launches the same kernels each time, and allocates no memory of a device.
   void launch_anew(std::function<void(bool replays)> f);
-  // What cuda::block_counters() gives to the kernels of the current stream that are recorded.
+  // The result of cuda::block_counters() while the current stream is captured for this graph.
   unsigned* block_counters();
 
  private:

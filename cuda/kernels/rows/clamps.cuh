@@ -1,5 +1,5 @@
-// What clamps the result of a normalisation: nothing, a lower bound alone, as relu's, or two
-// bounds. Where tensors lie in the L2 cache, a second comparison of each element takes time.
+// Clamps of a normalised result: none, a lower bound or two bounds. A second comparison of each
+// element takes time where tensors lie in the L2 cache, so relu makes one.
 #pragma once
 
 #include <cuda_runtime.h>

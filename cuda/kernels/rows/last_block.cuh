@@ -1,5 +1,5 @@
-// Which block of a kernel ends last, so that it can go on with what all of them have written. No
-// block waits for another one.
+// The last block of a kernel can go on with what all of them have written: a function tells it so.
+// No block waits for another one.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // Batch norm of channels that come last in memory: the columns of a matrix, of any floating type.
 //
 // Idea. A thread has some neighbouring columns, 16 bytes, and goes over rows that are far apart. It
-// keeps what belongs to its columns in registers. It loads some rows before it uses the first one.
+// keeps what belongs to its columns in registers. Loads of several rows are under way at once.
 // Sums are two numbers for each column; blocks leave theirs in lines of a table, and the last block
 // of some columns adds these in order. Squares are those of differences from the first row, so that
 // a large mean does not swallow them.
@@ -20,7 +20,7 @@
 
 namespace gradus::cuda {
 
-// Of the sums, one block fits a multiprocessor, so that few lines are left to the last one.
+// One block of the sums fills a multiprocessor: few lines are left to the last one.
 inline constexpr int kColumnThreads = 256, kColumnSumThreads = 768;
 
 // A row-major matrix as its threads see it: they differ in columns along x, and in rows along y.
@@ -161,7 +161,7 @@ struct GradTerms {
   }
 };
 
-// For each thread its number, of `numbers`, and its group, of those that share the terms of one.
+// Each thread has one of `numbers` numbers, and its group has a share of that number's terms.
 // Threads without a number have a group of at least `groups`.
 struct ColumnGroups {
   static constexpr int kMost = 32;

@@ -88,7 +88,7 @@ __device__ inline void add_products(DepthwiseNumbers& sums, const DepthwiseNumbe
   for (int v = 0; v < kDepthwiseUnit; ++v) sums.at[v] += a.at[v] * b.at[v];
 }
 
-// f(k, tap, numbers) for what the windows of kRows results reach. They lie one below the other; the
+// f(k, tap, numbers) for what the windows of kRows results reach, one below the other. The
 // first window begins at (top, left).
 template <int kRows, int kStride, class T, class F>
 __device__ void for_taps(const DepthwisePlane<const T>& image, int top, int left, const F& f) {
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                                       first.channel);
   const DepthwisePlane<T> out(args.out, args.out_size, args.channels, first.sample, first.channel);
   const int y = first.band * kDepthwisePairs;
-  // From the row above the first pair on, places x and x - 1. All are loaded before any is used.
+  // Places x and x - 1, from the row above the first pair on. All are loaded before any is used.
   DepthwiseNumbers rows[kDepthwisePairs + 1][2];
 #pragma unroll
   for (int k = 0; k <= kDepthwisePairs; ++k)

@@ -16,8 +16,8 @@ namespace gradus::cuda {
 
 namespace {
 
-// f(a type, a constant: the columns of a thread) for what suits the tensors: x, others of its type,
-// and lists with a number for each column. They may be undefined.
+// f(a type, a constant: the columns of a thread) for what suits the tensors: x, others of its type
+// or undefined ones, and lists with a number for each column.
 template <class F>
 void with_columns(const NormalizedRows& rows, const Tensor& x,
                   std::initializer_list<const Tensor*> others, const F& f) {
@@ -40,8 +40,8 @@ void with_columns(const NormalizedRows& rows, const Tensor& x,
   visit_floating("batch_norm", x.dtype(), start);
 }
 
-// Blocks of `threads` along columns and, so that `blocks` of them start, along rows, of which a
-// thread has at least `least`.
+// The grid has about `blocks` blocks of `threads` threads, along columns and rows. A thread has at
+// least `least` rows where there are so many.
 LaunchConfig config_of(const Context& context, const NormalizedRows& rows, int width,
                        int64_t blocks, int threads = kColumnThreads, int64_t least = 4) {
   const int64_t most_across = width > 1 ? 8 : 32;  // 8 threads of 16 bytes have a line of the cache
@@ -79,7 +79,7 @@ void with_clamp(const AfterNorm& after, const F& f) {
 template <class S, int V, class Terms, class Take>
 void total(const Context& context, const NormalizedRows& rows, const Terms& terms, const Take& of) {
   const auto config = config_of(context, rows, V, kBlocksOfSums, kColumnSumThreads, /*least=*/1);
-  // Of more columns of blocks, each has one block, which is the last one.
+  // Where the grid is wider than the counters, it has one line of blocks: each is the last one.
   static_assert(kBlocksOfSums / 2 <= kBlockCounters);
   const Scratch table(sizeof(S) * 2 * V * config.block.x * config.grid.x * config.grid.y);
   launch_pdl(column_sums<Terms, S, V, Take>, config,
