@@ -188,6 +188,17 @@ StoragePtr detail::allocate(size_t nbytes, const Stream& stream) {
   return make_recycled<CudaStorage>(nbytes, stream);
 }
 
+std::shared_ptr<void> detail::allocate_apart(size_t nbytes) {
+  const Stream stream = getCurrentCUDAStream();
+  const BlockPool& blocks = pool("allocate", stream.device_index());
+  void* const data = CudaMemory(stream.device_index()).allocate(nbytes);
+  if (!data) fail_out_of_memory(nbytes, stream, blocks);
+  return {data, [](void* memory) {
+            const Relaxed relaxed;
+            if (cudaFree(memory) != cudaSuccess) cudaGetLastError();
+          }};
+}
+
 void detail::begin_capture(int device, uint64_t capture, uint64_t graph) {
   pool("capture_begin", device).begin_capture(capture, graph);
 }

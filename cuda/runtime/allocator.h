@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "gradus/cuda/runtime/stream.h"
 #include "gradus/tensor/storage.h"
@@ -45,6 +46,9 @@ void record_stream(const StoragePtr& storage, const Stream& stream);
 namespace detail {
 // The backend calls this. REQUIRES: a stream of an existing device. Errors: OutOfMemoryError.
 StoragePtr allocate(size_t nbytes, const Stream& stream);
+// Memory of the current device that is no block: also beside a capture, whose graph does not own
+// it. Errors: OutOfMemoryError.
+std::shared_ptr<void> allocate_apart(size_t nbytes);
 }  // namespace detail
 
 }  // namespace gradus::cuda

@@ -5,11 +5,14 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
 
 #include "gradus/cuda/runtime/allocator.h"
+#include "gradus/cuda/runtime/block_counters.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
@@ -52,6 +55,17 @@ struct Graph::State {
   std::deque<Relaunch> relaunches{};
   std::vector<Drawn> drawn{};
   StoragePtr replayed{};  // for each of them the PhiloxState of a replay, on the device
+  std::map<void*, std::shared_ptr<void>> counters{};  // of blocks, by stream
+
+  // Nothing has run yet that counts.
+  cudaError_t clear_counters() const {
+    if (counters.empty()) return cudaSuccess;
+    constexpr size_t kBytes = kBlockCounters * sizeof(unsigned);
+    for (const auto& [of, memory] : counters)
+      if (const auto status = cudaMemsetAsync(memory.get(), 0, kBytes, handle_of(stream)))
+        return status;
+    return cudaStreamSynchronize(handle_of(stream));  // replays may go to other streams
+  }
 
   // Ends the capture; `graph` is null where it failed.
   cudaError_t end() {
@@ -62,7 +76,8 @@ struct Graph::State {
       captures().erase(capture);
       captures_count = static_cast<int>(captures().size());
     }
-    const cudaError_t status = cudaStreamEndCapture(handle_of(stream), &graph);
+    cudaError_t status = cudaStreamEndCapture(handle_of(stream), &graph);
+    if (status == cudaSuccess) status = clear_counters();
     detail::end_capture(stream.device_index(), std::exchange(capture, 0));
     for (Drawn& one : drawn) {
       one.blocks = one.generator.philox().offset & ~kCapturedDraw;
@@ -198,6 +213,12 @@ void Graph::reset() { state_.reset(); }
 MempoolId_t Graph::pool() const {
   check<Error>(state_ != nullptr, "pool: the graph has no memory yet; call capture_begin() first");
   return state_->pool;
+}
+
+unsigned* Graph::block_counters() {
+  auto& mine = state_->counters[getCurrentCUDAStream().handle()];
+  if (!mine) mine = detail::allocate_apart(kBlockCounters * sizeof(unsigned));
+  return static_cast<unsigned*>(mine.get());
 }
 
 void Graph::launch_anew(std::function<void(bool)> f) {

@@ -72,6 +72,8 @@ class Graph {
   // give their arguments to those of the capture, in order. REQUIRES: the graph is being captured;
   // f launches the same kernels each time, and allocates no memory of a device.
   void launch_anew(std::function<void(bool replays)> f);
+  // The result of cuda::block_counters() while the current stream is captured for this graph.
+  unsigned* block_counters();
 
  private:
   struct State;

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "gradus/cuda/kernels/rows/last_block.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/update.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
@@ -213,12 +214,7 @@ __global__ void __launch_bounds__(kNonfiniteThreads)
     atomicAdd(&scratch.infinities, count.infinities);
     atomicMin(&scratch.first, count.first);
   }
-  __threadfence();
-  __shared__ bool is_last;
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicInc(&scratch.blocks, gridDim.x - 1) == gridDim.x - 1;
-  __syncthreads();
-  if (!is_last) return;
+  if (!is_last_block(&scratch.blocks, gridDim.x)) return;
   if (!table.before && scratch.first != kNowhere) look_at_operands(table);
   __syncthreads();
   if (threadIdx.x != 0) return;

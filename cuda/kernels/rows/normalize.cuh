@@ -4,6 +4,7 @@
 
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
+#include "gradus/cuda/kernels/rows/clamps.cuh"
 #include "gradus/tensor/base/normalized_rows.h"
 
 namespace gradus::cuda {
@@ -133,13 +134,12 @@ __global__ void __launch_bounds__(kMostNormThreads)
     const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
                b = team.weight(bias, row, i, T(0));
     Vector<T, V> y, added = {};
-    if constexpr (kAdds)
-      added = load_as<T, V>(identity + row * rows.length + i);
+    if constexpr (kAdds) added = load_as<T, V>(identity + row * rows.length + i);
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
       if (kAdds) y.at[v] += added.at[v];
-      if (kClamps) y.at[v] = bounds.clamp(y.at[v]);
+      if (kClamps) y.at[v] = TwoBounds<T>{bounds}.clamp(y.at[v]);
     }
     store_as(out + i, y);
   });
@@ -222,8 +222,8 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
-// normalised x, bias_sums of grad. kClamps: of what a clamp passed on. kAdds: it clamped a sum, y is
-// its result, and what is passed on is written. REQUIRES: kClamps where kAdds; rows share
+// normalised x, bias_sums of grad. kClamps: of what a clamp passed on. kAdds: it clamped a sum, y
+// is its result, and what is passed on is written. REQUIRES: kClamps where kAdds; rows share
 // statistics where kClamps.
 template <class T, int V, bool kAdds, bool kClamps>
 __global__ void __launch_bounds__(kNormThreads)

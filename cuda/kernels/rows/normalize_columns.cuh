@@ -1,9 +1,10 @@
 // Batch norm of channels that come last in memory: the columns of a matrix, of any floating type.
 //
 // Idea. A thread has some neighbouring columns, 16 bytes, and goes over rows that are far apart. It
-// keeps what belongs to its columns in registers. Sums are two numbers for each column; blocks
-// leave theirs in lines of a table, which are added in order. Squares are those of differences from
-// the first row, so that a large mean does not swallow them.
+// keeps what belongs to its columns in registers. Loads of several rows are under way at once.
+// Sums are two numbers for each column; blocks leave theirs in lines of a table, and the last block
+// of some columns adds these in order. Squares are those of differences from the first row, so that
+// a large mean does not swallow them.
 // Cost. The forward pass reads x twice and writes once; the backward pass reads x and the gradient
 // twice and writes once: 6 and 10 bytes an element of half types. A clamp that follows, such as
 // relu, costs no pass: the backward pass finds by x where the result was between its bounds. A sum
@@ -13,12 +14,14 @@
 
 #include "gradus/cuda/kernels/computed.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/rows/clamps.cuh"
+#include "gradus/cuda/kernels/rows/last_block.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/base/normalized_rows.h"
 
 namespace gradus::cuda {
 
-inline constexpr int kColumnThreads = 256;
+// One block of the sums fills a multiprocessor: few lines are left to the last one.
+inline constexpr int kColumnThreads = 256, kColumnSumThreads = 768;
 
 // A row-major matrix as its threads see it: they differ in columns along x, and in rows along y.
 template <int V>
@@ -29,21 +32,39 @@ struct Columns {
   __device__ int mine() const {
     return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * V;
   }
-  // f(step from the first element) for this thread's part of each of its rows.
-  template <class F>
-  __device__ void for_rows(const F& f) const {
-    if (mine() >= count) return;
+  __device__ bool has_mine() const { return mine() < count; }
+  // use(place, load(place)) for this thread's part of each of its rows; a place is the step from
+  // the first element. kAtOnce rows are loaded before the first is used: no load overtakes a store.
+  // REQUIRES: has_mine().
+  template <int kAtOnce, class Load, class Use>
+  __device__ void for_rows(const Load& load, const Use& use) const {
     const int64_t step = int64_t{gridDim.y} * blockDim.y;
-#pragma unroll 4
-    for (int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows; row += step)
-      f(row * count + mine());
+    for (int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows;
+         row += kAtOnce * step) {
+      decltype(load(row)) loaded[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)  // the last row stands for those beyond it
+        loaded[k] = load(::min(row + k * step, rows - 1) * count + mine());
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (row + k * step < rows) use((row + k * step) * count + mine(), loaded[k]);
+    }
   }
   // This thread's numbers of a list with one for each column; `without` where the list is null.
+  // REQUIRES: has_mine(); where V > 1, the list is aligned to 16 bytes.
   template <class S>
   __device__ Vector<S, V> of(const S* list, S without) const {
+    constexpr int kWide = V < vector_width<S> ? V : vector_width<S>;
     Vector<S, V> out;
 #pragma unroll
-    for (int v = 0; v < V; ++v) out.at[v] = list && mine() < count ? list[mine() + v] : without;
+    for (int v = 0; v < V; v += kWide) {
+      Vector<S, kWide> some;
+#pragma unroll
+      for (int w = 0; w < kWide; ++w) some.at[w] = without;
+      if (list) some = load_vector<kWide>(list + mine() + v);
+#pragma unroll
+      for (int w = 0; w < kWide; ++w) out.at[v + w] = some.at[w];
+    }
     return out;
   }
 };
@@ -52,16 +73,17 @@ struct Columns {
 template <class T, int V>
 struct MomentTerms {
   using S = Computed<T>;
+  static constexpr int kAtOnce = 4;
   const T* x;
   Vector<S, V> first;
 
   __device__ void start(const Columns<V>& columns) {
+    const auto row = load_vector<V>(x + columns.mine());
 #pragma unroll
-    for (int v = 0; v < V; ++v)
-      first.at[v] = columns.mine() < columns.count ? static_cast<S>(x[columns.mine() + v]) : S(0);
+    for (int v = 0; v < V; ++v) first.at[v] = static_cast<S>(row.at[v]);
   }
-  __device__ void add(int64_t at, Vector<S, V> (&sums)[2]) const {
-    const auto each = load_vector<V>(x + at);
+  __device__ Vector<T, V> load(int64_t at) const { return load_vector<V>(x + at); }
+  __device__ void add(int64_t, const Vector<T, V>& each, Vector<S, V> (&sums)[2]) const {
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       const S apart = static_cast<S>(each.at[v]) - first.at[v];
@@ -91,101 +113,126 @@ struct Normal {
     for (int v = 0; v < V; ++v) scale.at[v] *= weight.at[v];
   }
   __device__ S at(int v, S x) const { return (x - mean.at[v]) * scale.at[v] + bias.at[v]; }
-  // The gradient of what stands before a clamp, where one follows. T: the type of results.
-  template <bool kClamps, class T>
-  __device__ S passed(int v, T grad, S x, const Bounds<S>& bounds) const {
-    return !kClamps || bounds.passes(static_cast<S>(T(at(v, x)))) ? static_cast<S>(grad) : S(0);
+  // The gradient of what stands before a clamp. T: the type of results.
+  template <class T, class Clamp>
+  __device__ S passed(int v, T grad, S x, const Clamp& clamp) const {
+    return clamp.passes(static_cast<S>(T(at(v, x)))) ? static_cast<S>(grad) : S(0);
   }
 };
 
 // The gradients of weights and biases need sums of grad * (x - mean), and of grad. Where a
 // sum is clamped, y is the result, and passed becomes the gradient of what stands before the clamp.
-template <class T, int V, bool kAdds, bool kClamps>
+template <class T, int V, bool kAdds, class Clamp>
 struct GradTerms {
   using S = Computed<T>;
+  static constexpr int kAtOnce = kAdds ? 2 : 3;  // as many as registers hold
+  struct Loaded {
+    Vector<T, V> grad, x, y;
+  };
   const T *grad, *x, *y;
   T* passed;
   ColumnLists<S> lists;
-  Bounds<S> bounds;
+  Clamp clamp;
   Normal<S, V> normal;
 
   __device__ void start(const Columns<V>& columns) { normal = {columns, lists}; }
-  __device__ void add(int64_t at, Vector<S, V> (&sums)[2]) const {
-    auto g = load_vector<V>(grad + at);
-    const auto each = load_vector<V>(x + at);
+  __device__ Loaded load(int64_t at) const {
+    Loaded out;
+    out.grad = load_vector<V>(grad + at), out.x = load_vector<V>(x + at);
+    if constexpr (kAdds) out.y = load_vector<V>(y + at);
+    return out;
+  }
+  __device__ void add(int64_t at, const Loaded& here, Vector<S, V> (&sums)[2]) const {
+    Vector<T, V> g = here.grad;
     if constexpr (kAdds) {
-      const auto result = load_vector<V>(y + at);
 #pragma unroll
       for (int v = 0; v < V; ++v)
-        if (!bounds.passes(static_cast<S>(result.at[v]))) g.at[v] = T(0);
+        if (!clamp.passes(static_cast<S>(here.y.at[v]))) g.at[v] = T(0);
       store_vector(passed + at, g);
     }
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      const S here = static_cast<S>(each.at[v]), apart = here - normal.mean.at[v],
-              one = normal.template passed<kClamps && !kAdds>(v, g.at[v], here, bounds);
+      const S each = static_cast<S>(here.x.at[v]), apart = each - normal.mean.at[v];
+      S one = static_cast<S>(g.at[v]);
+      if constexpr (!kAdds) one = normal.passed(v, g.at[v], each, clamp);
       sums[0].at[v] += one * apart;
       sums[1].at[v] += one;
     }
   }
 };
 
-// Line blockIdx.y of table (2, gridDim.y, columns): the sums of the rows of this block.
-template <class Terms, class S, int V>
-__global__ void __launch_bounds__(kColumnThreads, 3)
-    column_sums(const Columns<V> columns, Terms terms, S* table) {
+// Each thread has one of `numbers` numbers, and its group has a share of that number's terms.
+// Threads without a number have a group of at least `groups`.
+struct ColumnGroups {
+  static constexpr int kMost = 32;
+  int groups, number, group;
+
+  __device__ ColumnGroups(int thread, int numbers)
+      : groups(::min(kColumnSumThreads / numbers, kMost)),
+        number(thread % numbers),
+        group(thread / numbers) {}
+  // f(term) for this thread's share of `terms`.
+  template <class F>
+  __device__ void for_terms(int terms, const F& f) const {
+    if (group >= groups) return;
+#pragma unroll 8
+    for (int i = group; i < terms; i += groups) f(i);
+  }
+};
+
+// The sums of each column's terms, for `of`. table: (gridDim.x, gridDim.y, 2 * columns of a block).
+template <class Terms, class S, int V, class Take>
+__global__ void __launch_bounds__(kColumnSumThreads, 1)
+    column_sums(const Columns<V> columns, Terms terms, S* table, unsigned* counters, Take of) {
   wait_for_earlier_kernels();
   Vector<S, V> sums[2] = {};
-  terms.start(columns);
-  columns.for_rows([&](int64_t at) { terms.add(at, sums); });
+  if (columns.has_mine() && columns.rows > 0) {
+    terms.start(columns);
+    columns.template for_rows<Terms::kAtOnce>(
+        [&](int64_t at) { return terms.load(at); },
+        [&](int64_t at, const auto& loaded) { terms.add(at, loaded, sums); });
+  }
   // Neighbours in a list lie in different banks of memory, for those who write and those who read.
-  __shared__ S all[2][V][kColumnThreads + 4];
+  __shared__ S all[V][kColumnSumThreads + 4];
+  __shared__ S parts[2][kColumnSumThreads];
+  __shared__ double totals[kColumnSumThreads];
   const int across = static_cast<int>(blockDim.x), width = across * V,
             thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);
+  const ColumnGroups of_block(thread, width);
 #pragma unroll
-  for (int k = 0; k < 2; ++k)
-#pragma unroll
-    for (int v = 0; v < V; ++v) all[k][v][thread] = sums[k].at[v];
-  __syncthreads();
-  for (int i = thread; i < 2 * width; i += kColumnThreads) {
-    const int k = i < width ? 0 : 1, mine = i - k * width;
-    const int column = static_cast<int>(blockIdx.x) * width + mine;
-    if (column >= columns.count) continue;
-    const S* const from = &all[k][mine % V][mine / V];
-    S sum = 0;
-#pragma unroll 8
-    for (int y = 0; y < static_cast<int>(blockDim.y); ++y) sum += from[y * across];
-    table[(int64_t{k} * gridDim.y + blockIdx.y) * columns.count + column] = sum;
-  }
-}
-
-// The sums of each column's lines of the table, for `of`. A block takes a few columns, so that its
-// threads load all their lines at once.
-inline constexpr int kTotalColumns = 8, kTotalLines = 64;
-template <class S, class Take>
-__global__ void __launch_bounds__(kTotalColumns* kTotalLines)
-    column_totals(int count, int lines, const S* table, Take of) {
-  wait_for_earlier_kernels();
-  const int column = static_cast<int>(blockIdx.x) * kTotalColumns + static_cast<int>(threadIdx.x);
-  double sums[2] = {};
-  if (column < count)
-#pragma unroll 8
-    for (int line = static_cast<int>(threadIdx.y); line < lines; line += kTotalLines)
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        sums[k] += static_cast<double>(table[(int64_t{k} * lines + line) * count + column]);
-  __shared__ double all[2][kTotalLines][kTotalColumns];
-#pragma unroll
-  for (int k = 0; k < 2; ++k) all[k][threadIdx.y][threadIdx.x] = sums[k];
-  for (unsigned reach = kTotalLines / 2; reach > 0; reach /= 2) {
+  for (int k = 0; k < 2; ++k) {
     __syncthreads();
-    if (threadIdx.y >= reach) continue;
 #pragma unroll
-    for (int k = 0; k < 2; ++k)
-      all[k][threadIdx.y][threadIdx.x] += all[k][threadIdx.y + reach][threadIdx.x];
+    for (int v = 0; v < V; ++v) all[v][thread] = sums[k].at[v];
+    __syncthreads();
+    const S* const from = &all[of_block.number % V][of_block.number / V];
+    S sum = 0;
+    of_block.for_terms(static_cast<int>(blockDim.y), [&](int y) { sum += from[y * across]; });
+    parts[k][thread] = sum;
   }
-  if (threadIdx.y == 0 && column < count)
-    of.take(column, all[0][0][threadIdx.x], all[1][0][threadIdx.x]);
+  __syncthreads();
+  S* const lines = table + int64_t{blockIdx.x} * gridDim.y * 2 * width;
+  if (thread < 2 * width) {
+    const S* const from = &parts[thread / width][thread % width];
+    S sum = 0;
+    for (int group = 0; group < of_block.groups; ++group) sum += from[group * width];
+    lines[static_cast<int>(blockIdx.y) * 2 * width + thread] = sum;
+  }
+  if (!is_last_block(counters + blockIdx.x, gridDim.y)) return;
+  const ColumnGroups of_lines(thread, 2 * width);
+  double total = 0;
+  of_lines.for_terms(static_cast<int>(gridDim.y), [&](int line) {
+    total += static_cast<double>(lines[line * 2 * width + of_lines.number]);
+  });
+  totals[thread] = total;
+  __syncthreads();
+  const int column = static_cast<int>(blockIdx.x) * width + thread;
+  if (thread >= width || column >= columns.count) return;
+  double both[2] = {};
+  for (int group = 0; group < of_lines.groups; ++group)
+#pragma unroll
+    for (int k = 0; k < 2; ++k) both[k] += totals[(2 * group + k) * width + thread];
+  of.take(column, both[0], both[1]);
 }
 
 // The moments that the sums of MomentTerms make, for another one.
@@ -214,49 +261,65 @@ struct GradTotals {
   }
 };
 
-template <class T, class S, int V, bool kAdds, bool kClamps>
-__global__ void __launch_bounds__(kColumnThreads)
+template <class T, class S, int V, bool kAdds, class Clamp>
+__global__ void __launch_bounds__(kColumnThreads, 4)
     normalize_columns(const Columns<V> columns, const T* x, const T* identity,
-                      const ColumnLists<S> lists, const Bounds<S> bounds, T* out) {
+                      const ColumnLists<S> lists, const Clamp clamp, T* out) {
   wait_for_earlier_kernels();
+  if (!columns.has_mine()) return;
   const Normal<S, V> normal(columns, lists);
-  columns.for_rows([&](int64_t at) {
-    auto each = load_vector<V>(x + at);
-    Vector<T, V> added = {};
-    if constexpr (kAdds) added = load_vector<V>(identity + at);
+  struct Loaded {
+    Vector<T, V> x, identity;
+  };
+  const auto load = [&](int64_t at) {
+    Loaded here;
+    here.x = load_vector<V>(x + at);
+    if constexpr (kAdds) here.identity = load_vector<V>(identity + at);
+    return here;
+  };
+  columns.template for_rows<kAdds ? 2 : 4>(load, [&](int64_t at, const Loaded& here) {
+    Vector<T, V> y;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      S y = normal.at(v, static_cast<S>(each.at[v]));
-      if (kAdds) y += static_cast<S>(added.at[v]);
-      each.at[v] = T(kClamps ? bounds.clamp(y) : y);
+      S one = normal.at(v, static_cast<S>(here.x.at[v]));
+      if constexpr (kAdds) one += static_cast<S>(here.identity.at[v]);
+      y.at[v] = T(clamp.clamp(one));
     }
-    store_vector(out + at, each);
+    store_vector(out + at, y);
   });
 }
 
-// The gradient of x from the sums of GradTerms. kClamps: grad is that of what a clamp made.
-template <class T, class S, int V, bool kClamps>
-__global__ void __launch_bounds__(kColumnThreads)
+// The gradient of x from the sums of GradTerms. Clamp: grad is that of what it made.
+template <class T, class S, int V, class Clamp>
+__global__ void __launch_bounds__(kColumnThreads, 3)
     column_grads(const Columns<V> columns, const T* grad, const T* x, const ColumnLists<S> lists,
-                 const Bounds<S> bounds, const S* product_sums, const S* grad_sums, T* out) {
+                 const Clamp clamp, const S* product_sums, const S* grad_sums, T* out) {
   wait_for_earlier_kernels();
+  if (!columns.has_mine()) return;
   const Normal<S, V> normal(columns, lists);
   const auto rstd = columns.of(lists.rstds, S(0));
   auto products = columns.of(product_sums, S(0)), of_grad = columns.of(grad_sums, S(0));
-  const S n = static_cast<S>(columns.rows);
+  const S share = S(1) / static_cast<S>(columns.rows);
 #pragma unroll
-  for (int v = 0; v < V; ++v) products.at[v] *= rstd.at[v] / n, of_grad.at[v] /= n;
-  columns.for_rows([&](int64_t at) {
-    auto g = load_vector<V>(grad + at);
-    const auto each = load_vector<V>(x + at);
+  for (int v = 0; v < V; ++v) products.at[v] *= rstd.at[v] * share, of_grad.at[v] *= share;
+  struct Loaded {
+    Vector<T, V> grad, x;
+  };
+  const auto load = [&](int64_t at) {
+    Loaded here;
+    here.grad = load_vector<V>(grad + at), here.x = load_vector<V>(x + at);
+    return here;
+  };
+  columns.template for_rows<2>(load, [&](int64_t at, const Loaded& here) {
+    Vector<T, V> of_x;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      const S here = static_cast<S>(each.at[v]);
-      g.at[v] = T((normal.template passed<kClamps>(v, g.at[v], here, bounds) - of_grad.at[v] -
-                   (here - normal.mean.at[v]) * products.at[v]) *
-                  normal.scale.at[v]);
+      const S each = static_cast<S>(here.x.at[v]);
+      of_x.at[v] = T((normal.passed(v, here.grad.at[v], each, clamp) - of_grad.at[v] -
+                      (each - normal.mean.at[v]) * products.at[v]) *
+                     normal.scale.at[v]);
     }
-    store_vector(out + at, g);
+    store_vector(out + at, of_x);
   });
 }
 

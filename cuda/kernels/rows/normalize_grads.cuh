@@ -121,6 +121,35 @@ __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlo
   });
 }
 
+// The sums of each column's lines of the table, for `of`. A block takes a few columns, so that its
+// threads load all their lines at once.
+inline constexpr int kTotalColumns = 8, kTotalLines = 64;
+template <class S, class Take>
+__global__ void __launch_bounds__(kTotalColumns* kTotalLines)
+    column_totals(int count, int lines, const S* table, Take of) {
+  wait_for_earlier_kernels();
+  const int column = static_cast<int>(blockIdx.x) * kTotalColumns + static_cast<int>(threadIdx.x);
+  double sums[2] = {};
+  if (column < count)
+#pragma unroll 8
+    for (int line = static_cast<int>(threadIdx.y); line < lines; line += kTotalLines)
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        sums[k] += static_cast<double>(table[(int64_t{k} * lines + line) * count + column]);
+  __shared__ double all[2][kTotalLines][kTotalColumns];
+#pragma unroll
+  for (int k = 0; k < 2; ++k) all[k][threadIdx.y][threadIdx.x] = sums[k];
+  for (unsigned reach = kTotalLines / 2; reach > 0; reach /= 2) {
+    __syncthreads();
+    if (threadIdx.y >= reach) continue;
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      all[k][threadIdx.y][threadIdx.x] += all[k][threadIdx.y + reach][threadIdx.x];
+  }
+  if (threadIdx.y == 0 && column < count)
+    of.take(column, all[0][0][threadIdx.x], all[1][0][threadIdx.x]);
+}
+
 // The sums (2, n) of the tables' lines, for column_totals.
 template <class T>
 struct TwoRows {

@@ -88,6 +88,22 @@ __device__ inline void add_products(DepthwiseNumbers& sums, const DepthwiseNumbe
   for (int v = 0; v < kDepthwiseUnit; ++v) sums.at[v] += a.at[v] * b.at[v];
 }
 
+// f(k, tap, numbers) for what the windows of kRows results reach, one below the other. The
+// first window begins at (top, left).
+template <int kRows, int kStride, class T, class F>
+__device__ void for_taps(const DepthwisePlane<const T>& image, int top, int left, const F& f) {
+  constexpr int K = kDepthwiseWindow;
+#pragma unroll
+  for (int r = 0; r < (kRows - 1) * kStride + K; ++r)
+#pragma unroll
+    for (int j = 0; j < K; ++j) {
+      const auto here = image.at(top + r, left + j);
+#pragma unroll
+      for (int k = 0; k < kRows; ++k)
+        if (const int tap = r - k * kStride; tap >= 0 && tap < K) f(k, tap * K + j, here);
+    }
+}
+
 // Where a thread of a grid (columns and channels, bands of rows, samples) begins.
 struct DepthwiseColumn {
   int x, channel, band, sample;
@@ -106,7 +122,7 @@ template <class T, int kStride, bool turned>
 __global__ void __launch_bounds__(kDepthwiseThreads, 2)
     depthwise_channels_last(const __grid_constant__ DepthwiseArgs<T> args) {
   wait_for_earlier_kernels();
-  constexpr int kRows = depthwise_band(kStride), K = kDepthwiseWindow;
+  constexpr int kRows = depthwise_band(kStride);
   const DepthwiseColumn first(args.channels);
   if (first.x >= args.out_size[1]) return;
   DepthwiseWeights weights;
@@ -123,16 +139,9 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                                       first.channel);
   const int y = first.band * kRows, top = y * kStride - args.padding[0],
             left = first.x * kStride - args.padding[1];
-#pragma unroll
-  for (int r = 0; r < (kRows - 1) * kStride + K; ++r)
-#pragma unroll
-    for (int j = 0; j < K; ++j) {
-      const auto here = image.at(top + r, left + j);
-#pragma unroll
-      for (int k = 0; k < kRows; ++k)
-        if (const int tap = r - k * kStride; tap >= 0 && tap < K)
-          add_products(sums[k], weights.of[tap * K + j], here);
-    }
+  for_taps<kRows, kStride>(image, top, left, [&](int k, int tap, const DepthwiseNumbers& here) {
+    add_products(sums[k], weights.of[tap], here);
+  });
   const DepthwisePlane<T> out(args.out, args.out_size, args.channels, first.sample, first.channel);
 #pragma unroll
   for (int k = 0; k < kRows; ++k) out.set(y + k, first.x, sums[k]);
@@ -152,15 +161,15 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                                       first.channel);
   const DepthwisePlane<T> out(args.out, args.out_size, args.channels, first.sample, first.channel);
   const int y = first.band * kDepthwisePairs;
-  DepthwiseNumbers rows[2][2];  // that of a pair and the one above it; places x and x - 1
+  // Places x and x - 1, from the row above the first pair on. All are loaded before any is used.
+  DepthwiseNumbers rows[kDepthwisePairs + 1][2];
 #pragma unroll
-  for (int n = 0; n < 2; ++n) rows[0][n] = image.at(y - 1, first.x - n);
+  for (int k = 0; k <= kDepthwisePairs; ++k)
+#pragma unroll
+    for (int n = 0; n < 2; ++n) rows[k][n] = image.at(y - 1 + k, first.x - n);
 #pragma unroll
   for (int pair = 0; pair < kDepthwisePairs; ++pair) {
     DepthwiseNumbers sums[2][2] = {};
-#pragma unroll
-    for (int n = 0; n < 2; ++n)
-      rows[1][n] = rows[0][n], rows[0][n] = image.at(y + pair, first.x - n);
 #pragma unroll
     for (int m = 0; m < 2; ++m)
 #pragma unroll
@@ -168,7 +177,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
 #pragma unroll
         for (int of = 0; of < 4; ++of)
           if (const int r = 2 * m + of / 2, j = 2 * n + of % 2; r < K && j < K)
-            add_products(sums[of / 2][of % 2], weights.of[r * K + j], rows[m][n]);
+            add_products(sums[of / 2][of % 2], weights.of[r * K + j], rows[pair + 1 - m][n]);
 #pragma unroll
     for (int of = 0; of < 4; ++of)
       out.set(2 * (y + pair) + of / 2 - args.padding[0], 2 * first.x + of % 2 - args.padding[1],
@@ -182,8 +191,7 @@ template <class T, int kStride>
 __global__ void __launch_bounds__(kDepthwiseThreads, 2)
     depthwise_channels_last_weight(const __grid_constant__ DepthwiseArgs<T> args) {
   wait_for_earlier_kernels();
-  constexpr int kRows = depthwise_places(kStride), K = kDepthwiseWindow,
-                kNumbers = kDepthwiseTaps * kDepthwiseUnit;
+  constexpr int kRows = depthwise_places(kStride), kNumbers = kDepthwiseTaps * kDepthwiseUnit;
   const int across = static_cast<int>(blockDim.x), down = static_cast<int>(blockDim.y);
   const int channels = static_cast<int>(blockIdx.x) * across * kDepthwiseUnit,
             channel = channels + static_cast<int>(threadIdx.x) * kDepthwiseUnit;
@@ -200,16 +208,9 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
 #pragma unroll
       for (int k = 0; k < kRows; ++k) grads[k] = grad.at(band.y + k, band.x);
       const int top = band.y * kStride - args.padding[0], left = band.x * kStride - args.padding[1];
-#pragma unroll
-      for (int r = 0; r < (kRows - 1) * kStride + K; ++r)
-#pragma unroll
-        for (int j = 0; j < K; ++j) {
-          const auto here = image.at(top + r, left + j);
-#pragma unroll
-          for (int k = 0; k < kRows; ++k)
-            if (const int tap = r - k * kStride; tap >= 0 && tap < K)
-              add_products(sums[tap * K + j], grads[k], here);
-        }
+      for_taps<kRows, kStride>(image, top, left, [&](int k, int tap, const DepthwiseNumbers& here) {
+        add_products(sums[tap], grads[k], here);
+      });
     }
   __shared__ float all[kNumbers][kDepthwiseThreads];
   const int thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);

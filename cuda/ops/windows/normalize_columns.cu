@@ -1,8 +1,13 @@
 // Starts the kernels of batch norm with channels last.
 #include "gradus/cuda/ops/windows/normalize_columns.h"
 
+#include <cmath>
+#include <initializer_list>
+#include <type_traits>
+
 #include "gradus/cuda/kernels/rows/normalize_columns.cuh"
 #include "gradus/cuda/ops/windows/batch_statistics.cuh"
+#include "gradus/cuda/runtime/block_counters.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -11,8 +16,8 @@ namespace gradus::cuda {
 
 namespace {
 
-// f(a type, a constant: the columns of a thread) for what suits the tensors, which have x's type or
-// are undefined.
+// f(a type, a constant: the columns of a thread) for what suits the tensors: x, others of its type
+// or undefined ones, and lists with a number for each column.
 template <class F>
 void with_columns(const NormalizedRows& rows, const Tensor& x,
                   std::initializer_list<const Tensor*> others, const F& f) {
@@ -35,19 +40,20 @@ void with_columns(const NormalizedRows& rows, const Tensor& x,
   visit_floating("batch_norm", x.dtype(), start);
 }
 
-// Blocks along columns and, so that `blocks` of them start, along rows.
+// The grid has about `blocks` blocks of `threads` threads, along columns and rows. A thread has at
+// least `least` rows where there are so many.
 LaunchConfig config_of(const Context& context, const NormalizedRows& rows, int width,
-                       int64_t blocks) {
-  constexpr int64_t kLeastRows = 4;  // of a thread
+                       int64_t blocks, int threads = kColumnThreads, int64_t least = 4) {
+  const int64_t most_across = width > 1 ? 8 : 32;  // 8 threads of 16 bytes have a line of the cache
   const int64_t across = ceil_div(rows.length, int64_t{width});
-  const dim3 block = block_of_rows(std::min<int64_t>(across, 32), kColumnThreads);
+  const dim3 block = block_of_rows(std::min(across, most_across), static_cast<unsigned>(threads));
   const int64_t wide = ceil_div(across, int64_t{block.x});
-  const int64_t most = ceil_div(rows.rows, int64_t{block.y} * kLeastRows);
-  const int64_t down = std::min(most, std::max<int64_t>(1, blocks / wide));
+  const int64_t most = ceil_div(rows.rows, int64_t{block.y} * least);
+  const int64_t down = std::max<int64_t>(1, std::min(most, blocks / wide));
   return {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(down)), block, 0, context.stream};
 }
 // So many fit an H100 at once. The order of sums may not depend on the GPU.
-constexpr int64_t kBlocks = 132 * 8, kBlocksOfSums = 132 * 3;
+constexpr int64_t kBlocks = 132 * 8, kBlocksOfSums = 132;
 
 template <class T>
 T* at(const Tensor& x) {
@@ -60,17 +66,25 @@ ColumnLists<S> lists_of(const Tensor& weight, const Tensor& bias, const Tensor& 
   return {at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd)};
 }
 
+// f(what clamps, in S).
+template <class S, class F>
+void with_clamp(const AfterNorm& after, const F& f) {
+  if (!after.clamps) return f(NoClamp<S>());
+  const Bounds<S> bounds = bounds_as<S>(after.bounds);
+  if (std::isnan(after.bounds.high)) return f(LowerBound<S>{bounds.low});
+  f(TwoBounds<S>{bounds});
+}
+
 // Adds up the terms of each column and hands the totals to `of`.
 template <class S, int V, class Terms, class Take>
 void total(const Context& context, const NormalizedRows& rows, const Terms& terms, const Take& of) {
-  const auto config = config_of(context, rows, V, kBlocksOfSums);
-  const int count = static_cast<int>(rows.length), lines = static_cast<int>(config.grid.y);
-  const Scratch table(sizeof(S) * 2 * config.grid.y * static_cast<size_t>(count));
-  launch_pdl(column_sums<Terms, S, V>, config, Columns<V>{rows.rows, count}, terms, table.as<S>());
-  launch_pdl(column_totals<S, Take>,
-             {dim3(static_cast<unsigned>(ceil_div(count, kTotalColumns))),
-              dim3(kTotalColumns, kTotalLines), 0, context.stream},
-             count, lines, static_cast<const S*>(table.as<S>()), of);
+  const auto config = config_of(context, rows, V, kBlocksOfSums, kColumnSumThreads, /*least=*/1);
+  // Where the grid is wider than the counters, it has one line of blocks: each is the last one.
+  static_assert(kBlocksOfSums / 2 <= kBlockCounters);
+  const Scratch table(sizeof(S) * 2 * V * config.block.x * config.grid.x * config.grid.y);
+  launch_pdl(column_sums<Terms, S, V, Take>, config,
+             Columns<V>{rows.rows, static_cast<int>(rows.length)}, terms, table.as<S>(),
+             config.grid.y > 1 ? block_counters() : nullptr, of);
 }
 
 // The moments of columns for `make`(a type's tag), whose take() gets them.
@@ -92,16 +106,19 @@ void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, co
                           const Tensor& identity, const Tensor& weight, const Tensor& bias,
                           const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   const Context context(out);
-  with_columns(
-      rows, x, {&identity, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-        using S = Computed<T>;
-        with_after(after, [&](auto adds, auto clamps) {
-          launch_pdl(normalize_columns<T, S, V, adds, clamps>, config_of(context, rows, V, kBlocks),
-                     Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
-                     at<const T>(identity), lists_of<S>(weight, bias, mean, rstd),
-                     bounds_as<S>(after.bounds), at<T>(out));
-        });
-      });
+  with_columns(rows, x, {&identity, &out, &weight, &bias, &mean, &rstd},
+               [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+                 using S = Computed<T>;
+                 with_clamp<S>(after, [&]<class Clamp>(const Clamp& clamp) {
+                   with_flag(after.adds, [&](auto adds) {
+                     launch_pdl(normalize_columns<T, S, V, adds, Clamp>,
+                                config_of(context, rows, V, kBlocks),
+                                Columns<V>{rows.rows, static_cast<int>(rows.length)},
+                                at<const T>(x), at<const T>(identity),
+                                lists_of<S>(weight, bias, mean, rstd), clamp, at<T>(out));
+                   });
+                 });
+               });
 }
 
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -125,40 +142,46 @@ void sums_of_columns(const NormalizedRows& rows, const AfterNorm& after, const T
                      const Tensor& mean, const Tensor& rstd, const Tensor& of_weight,
                      const Tensor& of_bias, const Tensor& passed) {
   const Context context(x);
-  with_columns(rows, x, {&grad, &y, &passed},
-               [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-                 using S = Computed<T>;
-                 with_mask(after, [&](auto adds, auto clamps) {
-                   const GradTerms<T, V, adds, clamps> terms = {
-                       at<const T>(grad),
-                       at<const T>(x),
-                       at<const T>(y),
-                       at<T>(passed),
-                       lists_of<S>(weight, bias, mean, rstd),
-                       bounds_as<S>(after.bounds),
-                       {}};
-                   total<S, V>(context, rows, terms,
-                               GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
-                 });
-               });
+  with_columns(
+      rows, x, {&grad, &y, &passed, &weight, &bias, &mean, &rstd},
+      [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+        using S = Computed<T>;
+        with_clamp<S>(after, [&]<class Clamp>(const Clamp& clamp) {
+          // A sum that is not clamped passes all on.
+          constexpr bool kClamps = !std::is_same_v<Clamp, NoClamp<S>>;
+          with_flag(after.adds && kClamps, [&](auto adds) {
+            if constexpr (kClamps || !adds) {
+              const GradTerms<T, V, adds, Clamp> terms = {at<const T>(grad),
+                                                          at<const T>(x),
+                                                          at<const T>(y),
+                                                          at<T>(passed),
+                                                          lists_of<S>(weight, bias, mean, rstd),
+                                                          clamp,
+                                                          {}};
+              total<S, V>(context, rows, terms,
+                          GradTotals<S>{at<const S>(rstd), at<S>(of_weight), at<S>(of_bias)});
+            }
+          });
+        });
+      });
 }
 
-void grad_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad, const Tensor& x,
-                     const Tensor& weight, const Tensor& bias, const Tensor& mean,
+void grad_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
+                     const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean,
                      const Tensor& rstd, const Tensor& of_weight, const Tensor& of_bias,
                      const Tensor& out) {
   const Context context(out);
-  with_columns(
-      rows, x, {&grad, &out}, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
-        using S = Computed<T>;
-        with_flag(after.clamps, [&](auto clamps) {
-          launch_pdl(column_grads<T, S, V, clamps>, config_of(context, rows, V, kBlocks),
-                     Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
-                     at<const T>(x), lists_of<S>(weight, bias, mean, rstd),
-                     bounds_as<S>(after.bounds), at<const S>(of_weight), at<const S>(of_bias),
-                     at<T>(out));
-        });
-      });
+  with_columns(rows, x, {&grad, &out, &weight, &bias, &mean, &rstd, &of_weight, &of_bias},
+               [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+                 using S = Computed<T>;
+                 with_clamp<S>(after, [&]<class Clamp>(const Clamp& clamp) {
+                   launch_pdl(column_grads<T, S, V, Clamp>, config_of(context, rows, V, kBlocks),
+                              Columns<V>{rows.rows, static_cast<int>(rows.length)},
+                              at<const T>(grad), at<const T>(x),
+                              lists_of<S>(weight, bias, mean, rstd), clamp, at<const S>(of_weight),
+                              at<const S>(of_bias), at<T>(out));
+                 });
+               });
 }
 
 }  // namespace gradus::cuda
