@@ -28,18 +28,24 @@ struct AddBoth {
   }
 };
 
+// x + y, also where x is a product that the compiler could leave unrounded: the sum has the bits of
+// an addition by itself.
+__device__ inline float rounded_sum(float x, float y) { return __fadd_rn(x, y); }
+__device__ inline double rounded_sum(double x, double y) { return __dadd_rn(x, y); }
+
 // A team has `lanes` threads, a power of two from 32 on, and one row of each bundle. A block goes
 // over every gridDim.x-th bundle. A thread has the same columns in all of them, whose sums it keeps. A
 // block adds up those of its teams, and writes them to line blockIdx.x of the tables. The gradient
-// may be of a half type G. kBlock: the most threads of a block.
+// may be of a half type G. `other` is added to the gradient of x where it is not null. Floats go to
+// `low`, too. kBlock: the most threads of a block.
 // REQUIRES: rows have statistics of their own, and one group of weights of single elements; a row
 // has at most kVectors vectors of V for each of its threads; the block has whole teams, and one
 // alone where it has more threads than kGradsThreads.
 template <class T, int V, int kVectors, int kBlock, class G>
 __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlocks)
     normalize_grads_kernel(NormalizedRows rows, int lanes, const G* grad, const T* x,
-                           const T* means, const T* rstds, const T* weight, T* weight_sums,
-                           T* bias_sums, T* out) {
+                           const T* means, const T* rstds, const T* weight, const T* other,
+                           T* weight_sums, T* bias_sums, T* out, HalfCopy low) {
   wait_for_earlier_kernels();
   const int n = static_cast<int>(rows.length), thread = static_cast<int>(threadIdx.x),
             lane = thread & (lanes - 1), team = thread / lanes,
@@ -95,7 +101,13 @@ __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlo
 #pragma unroll
         for (int v = 0; v < V; ++v)
           g[k].at[v] = rstd * (g[k].at[v] - of_grad - normal[k].at[v] * of_products);
+        if (other != nullptr) {
+          const auto added = load_vector<V>(other + begin + i);
+#pragma unroll
+          for (int v = 0; v < V; ++v) g[k].at[v] = rounded_sum(g[k].at[v], added.at[v]);
+        }
         store_vector(out + begin + i, g[k]);
+        if constexpr (std::is_same_v<T, float>) low.store(begin + i, g[k]);
       });
   }
   if (teams > 1) {
@@ -121,13 +133,12 @@ __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlo
   });
 }
 
-// The sums (2, n) of the tables' lines, for column_totals.
+// The two results of column_totals.
 template <class T>
-struct TwoRows {
-  T* sums;
-  int n;
+struct TwoLists {
+  T *weights, *biases;
   __device__ void take(int column, double products, double sum) const {
-    sums[column] = static_cast<T>(products), sums[n + column] = static_cast<T>(sum);
+    weights[column] = static_cast<T>(products), biases[column] = static_cast<T>(sum);
   }
 };
 
