@@ -310,7 +310,7 @@ TEST_F(AutocastGradients, OfAResidualConnectionAreSeenWhole) {
     const Tensor sum = x + linear(x, v), y = norm(sum), z = sum + linear(y, w);
     if (!whole) y.grad_fn()->add_post_hook(std::make_unique<Sees>());
     sum.register_hook(hook);
-    return autograd::grad({z}, {x, sum}, {grad});
+    return autograd::grad({z}, {x, sum, norm.weight, norm.bias}, {grad});
   };
   const std::function<Tensor(const Tensor&)> hooks[] = {
       [](const Tensor& g) { return g * 2; },
