@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "gradus/cuda/graphed.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/support.h"
@@ -336,6 +337,36 @@ TEST_F(AutocastGradients, OfANormalisedTensorWithTwoUsesAreAddedAsTheyAre) {
     EXPECT_TRUE(grads[0].equal(grad + grads[1].to(kFloat)));
     EXPECT_EQ(grads[0].dtype(), kFloat);
   }
+}
+
+// A captured step gives the bits of an eager one, whose first steps know nothing of copies.
+TEST_F(AutocastGradients, OfACapturedStepAreThoseOfAnEagerOne) {
+  const auto losses = [](bool captured) {
+    manual_seed(3);
+    Block first(20, kCUDA, kFloat), second(20, kCUDA, kFloat);
+    Tensors parameters = first.parameters();
+    for (const Tensor& p : second.parameters()) parameters.push_back(p);
+    optim::SGD optimizer(parameters, optim::SGDOptions(0.5));
+    const auto step = [&](const Tensor& x) {
+      optimizer.zero_grad();
+      Tensor loss;
+      {
+        const amp::autocast guard(kCUDA, kBFloat16);
+        loss = second(first(x)).square().mean();
+      }
+      loss.backward();
+      optimizer.step();
+      return loss;
+    };
+    const Tensor x = randn({3, 5, 20}).cuda();
+    Tensors out;
+    const auto run = [&](auto&& f) {
+      for (int i = 0; i < 6; ++i) out.push_back(f(x).detach().clone());
+    };
+    captured ? run(cuda::make_graphed(step, x)) : run(step);
+    return stack(out);
+  };
+  EXPECT_TRUE(losses(true).equal(losses(false)));
 }
 
 // Each parameter of a normalisation gets the memory that its gradient was computed in.
