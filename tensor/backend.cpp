@@ -165,12 +165,36 @@ void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
   fused::evaluate(*this, kernel, {none, kernel.domain}, inputs, outputs);
 }
 
+namespace {
+// The rows of sums (2, n) as the gradients of weight and bias.
+void copy_sums(Backend& on, const Tensor& sums, const Tensor& of_weight, const Tensor& of_bias) {
+  const auto row = [&](int64_t i) {
+    return raw::alias(raw::narrow(sums, 0, i, 1), {sums.size(1)}, {1});
+  };
+  const Dims all = {sums.size(1)};
+  on.copy(row(0), raw::alias(of_weight, all, {1}));
+  on.copy(row(1), raw::alias(of_bias, all, {1}));
+}
+}  // namespace
+
+void Backend::normalize_twice(const NormalizedRows& rows, double eps, const Tensor& x,
+                              const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                              const Tensor& rstd, const Tensor& out, const Tensor& low) {
+  normalize(rows, eps, x, weight, bias, mean, rstd, out);
+  copy(out, low);
+}
+
 void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                              const Tensor& sums, const Tensor& out) {
-  const Tensor g = raw::to(grad, x.dtype());
+                              const Tensor& other, const Tensor& of_weight, const Tensor& of_bias,
+                              const Tensor& out, const Tensor& low) {
+  const int64_t n = of_weight.numel();
+  const Tensor g = raw::to(grad, x.dtype()), sums = raw::empty({2, n}, x.dtype(), x.device());
   normalize_sums(rows, g, x, mean, rstd, sums);
+  copy_sums(*this, sums, of_weight, of_bias);
   normalize_grad(rows, g, x, mean, rstd, weight, sums, out);
+  if (other.defined()) zip(BinaryOp::add, out, other, out);
+  if (low.defined()) copy(out, low);
 }
 
 void Backend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
@@ -217,14 +241,13 @@ void Backend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,
       where(outside, Scalar(0), grad, passed);
     }
   }
-  const int64_t n = of_weight.numel();
-  const Tensor sums = raw::empty({2, n}, of_weight.scalar_type(), of_weight.device());
   if (of_x.defined())
-    normalize_grads(rows, passed, x, mean, rstd, weight, sums, of_x);
-  else
-    normalize_sums(rows, passed, x, mean, rstd, sums);
-  copy(raw::alias(raw::narrow(sums, 0, 0, 1), {n}, {1}), of_weight);
-  copy(raw::alias(raw::narrow(sums, 0, 1, 1), {n}, {1}), of_bias);
+    return normalize_grads(rows, passed, x, mean, rstd, weight, Tensor(), of_weight, of_bias, of_x,
+                           Tensor());
+  const Tensor sums =
+      raw::empty({2, of_weight.numel()}, of_weight.scalar_type(), of_weight.device());
+  normalize_sums(rows, passed, x, mean, rstd, sums);
+  copy_sums(*this, sums, of_weight, of_bias);
 }
 
 void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,

@@ -1,5 +1,5 @@
-// Nodes that take their gradient in another floating dtype than their tensor has, so that the
-// engine need not convert it.
+// Nodes that tell the engine more of their gradients: that they take one in another floating dtype
+// than their tensor has, or hand one on as it is.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -19,7 +19,24 @@ class AnyDtypeNode final : public Node, public TakesAnyDtype {
   F backward_;
 };
 
-// record() of such a node.
+// A base of nodes whose gradient is that of each of their inputs.
+struct HandsOn {};
+
+// A sum of two tensors.
+class SumNode final : public Node, public HandsOn {
+ public:
+  explicit SumNode(const char* name) : Node(name) {}
+
+ private:
+  Tensors apply(Tensors&& grads) override {
+    Tensors out(2);
+    for (size_t i = 0; i < 2; ++i)
+      if (wants(i)) out[i] = grads[0];
+    return out;
+  }
+};
+
+// record() of a node that takes any dtype.
 template <class F>
 void record_any_dtype(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
                       F backward) {

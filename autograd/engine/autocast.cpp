@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/cuda/runtime/stream.h"
+#include "gradus/tensor/batching/storage.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -27,6 +30,15 @@ thread_local std::unordered_map<const TensorImpl*, Kept> cache;
 // The weights that the last scope converted. The next step is likely to want the same ones.
 thread_local std::vector<std::weak_ptr<TensorImpl>> last;
 thread_local int nesting = 0;
+// The last result that made() was told of, and on which stream.
+struct Made {
+  std::weak_ptr<TensorImpl> result, weight;
+  std::weak_ptr<StorageImpl> memory;
+  uint32_t version = 0;
+  std::optional<cuda::Stream> stream;
+  Tensor copy;
+};
+thread_local Made last_made;
 
 DeviceAutocast& mode_of(DeviceType type) {
   return thread_modes.autocast.devices[static_cast<size_t>(type)];
@@ -73,7 +85,34 @@ void convert_last(const Tensor& x, ScalarType dtype) {
   }
 }
 
+// The weight's next result is likely to be taken in this dtype; Float: in no half type.
+void expect_copy(const std::weak_ptr<TensorImpl>& weight, ScalarType dtype) {
+  if (const auto impl = weight.lock(); impl && impl->autograd)
+    static_cast<AutogradMeta&>(*impl->autograd).copied_as = dtype;
+}
+
+// Nobody took the last copy: it was made in vain, and is not made again.
+void forget_made() {
+  if (last_made.copy.defined()) expect_copy(last_made.weight, kFloat);
+  last_made = {};
+}
+
+// The copy of x, recorded as its conversion; undefined where there is none. Each is taken once: an
+// operation may return its operand's memory, which is then changed.
+Tensor taken_copy(const Tensor& x, ScalarType dtype) {
+  if (!x.is_cuda() || last_made.result.lock() != x.impl_ptr()) return {};
+  const Made found = std::exchange(last_made, {});
+  expect_copy(found.weight, dtype);
+  if (!found.copy.defined() || found.copy.dtype() != dtype || found.copy.sizes() != x.sizes() ||
+      found.memory.lock() != x.impl().storage || found.version != x.impl().storage->version() ||
+      !x.is_contiguous() || *found.stream != cuda::getCurrentCUDAStream(x.device().index()))
+    return {};
+  if (recording(x)) record_conversion(found.copy, x);
+  return found.copy;
+}
+
 Tensor lowered(const Tensor& x, ScalarType dtype) {
+  if (Tensor copy = taken_copy(x, dtype); copy.defined()) return copy;
   if (!thread_modes.autocast.caches || !is_kept(x)) return x.to(dtype);
   if (!is_fresh(cache[&x.impl()], x, dtype)) convert_last(x, dtype);
   Kept& kept = cache[&x.impl()];
@@ -98,6 +137,7 @@ void set_autocast_dtype(DeviceType device_type, ScalarType dtype) {
 bool is_autocast_cache_enabled() { return thread_modes.autocast.caches; }
 void set_autocast_cache_enabled(bool enabled) { thread_modes.autocast.caches = enabled; }
 void clear_cache() {
+  forget_made();
   if (cache.empty()) return;
   last.clear();
   for (const auto& [impl, kept] : cache)
@@ -116,6 +156,27 @@ void Operands::see(const Tensor& x) {
                "autocast off");
   cast_ |= cast != Cast::none;
   if (cast == Cast::widest) widest_ = promoteTypes(widest_.value_or(x.dtype()), x.dtype());
+}
+
+Tensor room_for_copy(const Tensor& x, const Tensor& weight) {
+  if (!x.is_cuda() || x.dtype() != kFloat || !weight.defined() || batching::here()) return {};
+  const DeviceAutocast* const mode = mode_of(x);
+  const AutogradMeta* const meta = meta_of(weight);
+  if (!mode || !meta || meta->copied_as != mode->dtype) return {};
+  return raw::empty(x.sizes(), mode->dtype, x.device());
+}
+
+void made(const Tensor& result, const Tensor& weight, const Tensor& copy) {
+  // An inference tensor does not count its changes.
+  if (!weight.defined() || !mode_of(result) || !result.is_cuda() || result.is_inference()) return;
+  forget_made();
+  const StoragePtr& memory = result.impl().storage;
+  last_made = {result.impl_ptr(),
+               weight.impl_ptr(),
+               memory,
+               memory->version(),
+               cuda::getCurrentCUDAStream(result.device().index()),
+               copy};
 }
 
 ScalarType cast_type(const Row& row, const Tensor& x) {

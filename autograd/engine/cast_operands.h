@@ -82,6 +82,15 @@ class Operands {
   std::optional<ScalarType> widest_;
 };
 
+// --- Results of Float that products take in a half type. A kernel can write both at once.
+// Memory for the copy in a half type of what is about to be made of x and `weight`. Undefined
+// unless autocast had to convert the last such result: on a GPU, of this weight.
+Tensor room_for_copy(const Tensor& x, const Tensor& weight);
+// Says that `result` was made with `weight`, and that `copy` is the same in its half type;
+// undefined: there is no copy. The next product that takes the result, unchanged and on the same
+// stream, takes the copy.
+void made(const Tensor& result, const Tensor& weight, const Tensor& copy);
+
 // The dtype that a row of wide casts converts x to now. A function that reads x as it is asks it
 // for the dtype of its result.
 ScalarType cast_type(const Row& row, const Tensor& x);

@@ -12,6 +12,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/base/thread.h"
+#include "gradus/tensor/batching/storage.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::autograd {
@@ -65,6 +66,20 @@ void run_hooks(const Node& node, Tensors& grads) {
   }
 }
 
+// Whether somebody sees what the node computes before it is summed up.
+bool is_watched(const Node& node) {
+  const NodeHooks* hooks = node.find_hooks();
+  return (hooks && !hooks->after.empty()) ||
+         (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan());
+}
+
+// Whether a GPU adds grad to the sum as it is: no digit is lost. The sum has the dtype wanted.
+bool is_added_as_is(const Tensor& sum, const Tensor& grad) {
+  const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
+  return sum.defined() && sum.dtype() == kFloat && is_half && grad.is_cuda() &&
+         !GradMode::is_enabled() && !batching::here();
+}
+
 }  // namespace
 
 bool in_backward_pass() { return running.task != nullptr; }
@@ -76,6 +91,14 @@ bool enters_alone(const Node& sender, size_t index) {
 
 bool may_be_wide(const Node& sender, size_t index) {
   return running.node == &sender && running.task->may_be_wide(sender, index);
+}
+
+Tensor sum_to_add(const Node& sender, size_t index) {
+  return running.node == &sender ? running.task->sum_to_add(sender, index) : Tensor();
+}
+
+Tensor room_for_copy(const Node& sender, size_t index) {
+  return running.node == &sender ? running.task->room_for_copy(sender, index) : Tensor();
 }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
@@ -185,12 +208,14 @@ void GraphTask::push(Node* node) {
 }
 
 void GraphTask::process(Node* node) {
-  Tensors grads = std::move(states_.at(node).grads);
+  State& state = states_.at(node);
+  Tensors grads = std::move(state.grads);
+  const Copied copied = std::exchange(state.copied, {});
   run_hooks(*node, grads);
   if (captures_)
     for (Capture& capture : *captures_)
       if (capture.edge.function.get() == node) capture.grad = grads[capture.edge.input_nr];
-  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{});
+  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{}, copied);
 }
 
 bool GraphTask::applies(Node* node, const Tensors& grads) const {
@@ -225,6 +250,42 @@ bool GraphTask::may_be_wide(const Node& sender, size_t index) {
   return true;
 }
 
+Tensor GraphTask::sum_to_add(const Node& sender, size_t index) {
+  const Edge& edge = sender.next_edge(index);
+  Tensor& sum = states_.at(edge.function.get()).grads[edge.input_nr];
+  const bool fits =
+      sum.defined() && sum.is_contiguous() && !GradMode::is_enabled() && !batching::here();
+  return fits && !is_watched(sender) ? std::exchange(sum, Tensor()) : Tensor();
+}
+
+Tensor GraphTask::room_for_copy(const Node& sender, size_t index) {
+  const Edge& edge = sender.next_edge(index);
+  const Node& next = *edge.function;
+  const State& state = states_.at(&next);
+  const Node::Meta& own = next.meta(edge.input_nr);
+  if (state.pending != 1 || state.grads[edge.input_nr].defined() || own.dtype != kFloat ||
+      !own.device.is_cuda() || GradMode::is_enabled() || batching::here() || is_watched(sender) ||
+      !dynamic_cast<const HandsOn*>(&next))
+    return {};
+  for (const Edge& onward : next.next_edges()) {
+    if (!onward.is_valid() || !needs(onward.function.get())) continue;
+    const Node::Meta& wanted = onward.function->meta(onward.input_nr);
+    const bool is_half = wanted.dtype == kHalf || wanted.dtype == kBFloat16;
+    if (!is_half || wanted.device != own.device ||
+        IntArrayRef(wanted.sizes) != IntArrayRef(own.sizes))
+      continue;
+    made_.index = index;
+    return made_.copy = raw::empty(own.sizes, wanted.dtype, own.device);
+  }
+  return {};
+}
+
+bool GraphTask::Copied::is_of(const Tensor& of, const Node::Meta& wanted) const {
+  return copy.defined() && of.is_same(grad) && version == grad.impl().storage->version() &&
+         copy.dtype() == wanted.dtype && copy.sizes() == IntArrayRef(wanted.sizes) &&
+         copy.device() == wanted.device;
+}
+
 // Whether the next node takes the gradient in that dtype. No digit is lost that a conversion would
 // keep, and none is kept that it would round off but where the sender has asked.
 bool GraphTask::takes_as_is(const Node& sender, size_t index, ScalarType dtype) const {
@@ -237,7 +298,7 @@ bool GraphTask::takes_as_is(const Node& sender, size_t index, ScalarType dtype) 
 }
 
 Tensors GraphTask::call(Node* node, Tensors grads) {
-  wide_ = 0;
+  wide_ = 0, made_ = {};
   const Scope scope({this, node, running.depth, running.outermost});
   const Observed<Node> observed(*node);
   try {
@@ -264,7 +325,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
   }
 }
 
-void GraphTask::deliver(Node* node, Tensors out) {
+void GraphTask::deliver(Node* node, Tensors out, const Copied& copied) {
   const edge_list& edges = node->next_edges();
   check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", *node, " returned ",
                out.size(), " gradients, expected ", edges.size());
@@ -274,12 +335,18 @@ void GraphTask::deliver(Node* node, Tensors out) {
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
       const Node::Meta& wanted = next->meta(edges[i].input_nr);
+      if (copied.is_of(out[i], wanted)) out[i] = copied.copy;
+      Tensor& sum = state.grads[edges[i].input_nr];
       std::optional<Node::Meta> as_is;
-      if (takes_as_is(*node, i, out[i].scalar_type()))
+      if (takes_as_is(*node, i, out[i].scalar_type()) || is_added_as_is(sum, out[i]))
         as_is = wanted, as_is->dtype = out[i].scalar_type();
       Tensor grad = fit(std::move(out[i]), as_is ? *as_is : wanted, node, i);
-      Tensor& sum = state.grads[edges[i].input_nr];
-      sum = sum.defined() ? sum.add(grad) : std::move(grad);
+      const bool is_first = !sum.defined();
+      sum = is_first ? std::move(grad) : sum.add(grad);
+      if (made_.copy.defined() && made_.index == i && is_first) {
+        state.copied = std::exchange(made_, {});
+        state.copied.grad = sum, state.copied.version = sum.impl().storage->version();
+      }
     }
     if (--state.pending == 0) push(next);
   }

@@ -36,13 +36,24 @@ class GraphTask {
   // Do what the functions below say.
   bool enters_alone(const Node& sender, size_t index) const;
   bool may_be_wide(const Node& sender, size_t index);
+  Tensor sum_to_add(const Node& sender, size_t index);
+  Tensor room_for_copy(const Node& sender, size_t index);
 
  private:
+  // A gradient, and the same in a half type.
+  struct Copied {
+    Tensor grad, copy;
+    uint32_t version = 0;  // of grad when it was copied
+    size_t index = 0;      // which gradient of the running node
+    // The copy where it is of `of` in that form.
+    bool is_of(const Tensor& of, const Node::Meta& wanted) const;
+  };
   struct State {
     int pending = 0;     // gradients still to come
     bool needed = true;  // leads to a capture
     bool queued = false;
     Tensors grads;  // one per forward output, summed so far
+    Copied copied;  // the gradient of the first output
   };
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -57,9 +68,10 @@ class GraphTask {
   void process(Node* node);
   bool applies(Node* node, const Tensors& grads) const;
   Tensors call(Node* node, Tensors grads);
-  void deliver(Node* node, Tensors out);
+  void deliver(Node* node, Tensors out, const Copied& copied);
   bool takes_as_is(const Node& sender, size_t index, ScalarType dtype) const;
 
+  Copied made_;        // by the running node
   uint64_t wide_ = 0;  // a bit for each gradient of the running node that may_be_wide()
   bool keep_graph_;
   std::vector<Capture>* captures_;
@@ -90,5 +102,12 @@ bool enters_alone(const Node& sender, size_t index);
 // Whether the running node may give its gradient number `index` in Float instead of a half type:
 // the next node converted a Float to that type, and would convert the gradient back.
 bool may_be_wide(const Node& sender, size_t index);
+// The sum of the gradients that have come so far where gradient number `index` of the running node
+// goes, if there are some. The node must add it to its own: it is taken away.
+Tensor sum_to_add(const Node& sender, size_t index);
+// Memory for gradient number `index` of the running node in a half type, beside that in Float: the
+// next node hands it on to one that takes it so. Undefined where none does. REQUIRES: the node
+// fills it, and its gradient is the last that the next node gets, but for sum_to_add().
+Tensor room_for_copy(const Node& sender, size_t index);
 
 }  // namespace gradus::autograd

@@ -1,6 +1,7 @@
 // The data that autograd keeps beside a tensor, and the accumulator of a leaf's gradient.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 #include "gradus/autograd/engine/node.h"
@@ -16,6 +17,9 @@ struct AutogradMeta final : AutogradMetaBase {
   std::weak_ptr<Node> accumulator;
   std::vector<TensorHook> hooks;  // of a leaf; others keep theirs at grad_fn
   std::mutex mutex;               // guards grad and accumulator
+  // The half type in which a product took the last result of this weight of a normalisation
+  // (autocast::room_for_copy). Float: none.
+  std::atomic<ScalarType> copied_as = kFloat;
 };
 
 // Null where the tensor has nothing to do with gradients.

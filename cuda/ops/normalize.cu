@@ -40,10 +40,14 @@ bool has_vectors(const NormalizedRows& rows, std::initializer_list<const Tensor*
   return out;
 }
 
-// Whether vectors of T and of G's elements, as many, begin together.
+// Whether vectors of G's elements, as many as those of T have, begin at x.
 template <class T, class G>
 bool has_vectors_of(const Tensor& x) {
   return is_aligned<vector_width<T>>(data<G>(x));
+}
+
+HalfCopy copy_to(const Tensor& low) {
+  return low.defined() ? HalfCopy{low.data_ptr(), low.dtype() == kBFloat16} : HalfCopy{};
 }
 
 // f(a constant, the width of vectors).
@@ -87,7 +91,8 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
       const int lanes = lanes_for(rows.length, width);
       launch_pdl(normalize_kernel<T, width, true, false, false>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, 0.0,
-                 data<T>(x), none, none, none, means, squares, Bounds<T>{}, static_cast<T*>(nullptr));
+                 data<T>(x), none, none, none, means, squares, Bounds<T>{}, static_cast<T*>(nullptr),
+                 HalfCopy{});
     });
     const auto of = make(type);
     launch_pdl(group_moments_kernel<T, std::remove_const_t<decltype(of)>>,
@@ -112,7 +117,7 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
                  data<In>(x), static_cast<const In*>(nullptr), data<In>(weight), data<In>(bias),
                  mean.data_ptr<float>(), rstd.data_ptr<float>(), Bounds<float>{},
-                 static_cast<In*>(out.data_ptr()));
+                 static_cast<In*>(out.data_ptr()), HalfCopy{});
     });
   };
   x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
@@ -120,18 +125,21 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
 
 void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, double eps, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                       const Tensor& mean, const Tensor& rstd, const Tensor& out) {
+                       const Tensor& mean, const Tensor& rstd, const Tensor& out,
+                       const Tensor& low) {
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_width<T>(has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}), [&](auto width) {
+    const bool vectors = has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}) &&
+                         has_vectors_of<T, Half>(low);
+    with_width<T>(vectors, [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
       with_after(after, [&](auto adds, auto clamps) {
         launch_pdl(normalize_kernel<T, width, false, adds, clamps>,
                    config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
                    data<T>(x), data<T>(identity), data<T>(weight), data<T>(bias),
                    mean.data_ptr<T>(), rstd.data_ptr<T>(), bounds_as<T>(after.bounds),
-                   out.data_ptr<T>());
+                   out.data_ptr<T>(), copy_to(low));
       });
     });
   });
@@ -210,7 +218,13 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
     check_length(rows);
     return normalize_halves(rows, eps, x, weight, bias, mean, rstd, out);
   }
-  normalize_by_rows(rows, {}, eps, x, {}, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, {}, eps, x, {}, weight, bias, mean, rstd, out, {});
+}
+
+void CudaBackend::normalize_twice(const NormalizedRows& rows, double eps, const Tensor& x,
+                                  const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                                  const Tensor& rstd, const Tensor& out, const Tensor& low) {
+  normalize_by_rows(rows, {}, eps, x, {}, weight, bias, mean, rstd, out, low);
 }
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
@@ -246,7 +260,7 @@ void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, c
                                   const Tensor& mean, const Tensor& rstd, const Tensor& out) {
   if (rows.columns)
     return normalize_by_columns(rows, after, x, identity, weight, bias, mean, rstd, out);
-  normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out);
+  normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out, {});
 }
 
 void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,
@@ -300,7 +314,8 @@ namespace {
 template <class T, int V, int kVectors, int kBlock, class G>
 void launch_grads(const Context& context, const NormalizedRows& rows, int lanes, const Tensor& grad,
                   const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                  const Tensor& sums, const Tensor& out) {
+                  const Tensor& other, const Tensor& of_weight, const Tensor& of_bias,
+                  const Tensor& out, const Tensor& low) {
   // All blocks run at once, each team with a few rows at least.
   constexpr int64_t kLeastRows = 4;
   constexpr bool kTeams = kBlock <= kGradsThreads;
@@ -313,32 +328,36 @@ void launch_grads(const Context& context, const NormalizedRows& rows, int lanes,
   launch_pdl(
       normalize_grads_kernel<T, V, kVectors, kBlock, G>,
       {dim3(static_cast<unsigned>(lines)), static_cast<unsigned>(threads), 0, context.stream}, rows,
-      lanes, data<G>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight), products,
-      products + lines * rows.length, out.data_ptr<T>());
+      lanes, data<G>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
+      data<T>(other), products, products + lines * rows.length, out.data_ptr<T>(), copy_to(low));
   const int n = static_cast<int>(rows.length);
-  launch_pdl(column_totals<T, TwoRows<T>>,
+  launch_pdl(column_totals<T>,
              {dim3(static_cast<unsigned>(ceil_div(n, kTotalColumns))),
               dim3(kTotalColumns, kTotalLines), 0, context.stream},
              n, static_cast<int>(lines), static_cast<const T*>(products),
-             TwoRows<T>{sums.data_ptr<T>(), n});
+             of_weight.data_ptr<T>(), of_bias.data_ptr<T>());
 }
 }  // namespace
 
 void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                                  const Tensor& sums, const Tensor& out) {
-  if (rows.columns) return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
+                                  const Tensor& other, const Tensor& of_weight,
+                                  const Tensor& of_bias, const Tensor& out, const Tensor& low) {
+  const auto by_default = [&] {
+    Backend::normalize_grads(rows, grad, x, mean, rstd, weight, other, of_weight, of_bias, out, low);
+  };
+  if (rows.columns || (low.defined() && x.dtype() != kFloat)) return by_default();
   const Context context(x);
   const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
   const auto run = [&]<class T, class G>(TypeTag<T>, TypeTag<G>) {
-    const bool vectors = has_vectors<T>(rows, {&x, &weight, &out}) && has_vectors_of<T, G>(grad);
+    const bool vectors = has_vectors<T>(rows, {&x, &weight, &other, &out}) &&
+                         has_vectors_of<T, G>(grad) && has_vectors_of<T, Half>(low);
     with_width<T>(vectors, [&](auto width) {
       const int64_t wanted = ceil_div<int64_t>(rows.length, width * kGradsVectors);
-      if (!by_element || wanted > kMostGradsThreads)
-        return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
+      if (!by_element || wanted > kMostGradsThreads) return by_default();
       const auto launch = [&](auto count, auto block, int lanes) {
         launch_grads<T, width, count, block, G>(context, rows, lanes, grad, x, mean, rstd, weight,
-                                                sums, out);
+                                                other, of_weight, of_bias, out, low);
       };
       using Few = std::integral_constant<int, kGradsVectors>;
       using Many = std::integral_constant<int, kWarpGradsVectors>;

@@ -23,14 +23,18 @@ Tensor in_rows(const NormalizedRows& rows, const Tensor& x) {
 }  // namespace
 
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
-                 const Tensor& bias, Tensor& mean, Tensor& rstd) {
+                 const Tensor& bias, Tensor& mean, Tensor& rstd, const Tensor& low) {
   const Tensor out = empty_like(x);
   if (!rows.shared) {
     mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device());
     rstd = empty_like(mean);
   }
-  backend(x).normalize(rows, eps, raw::contiguous(x), row_major(weight), row_major(bias),
-                       raw::contiguous(mean), raw::contiguous(rstd), out);
+  const Tensor from = raw::contiguous(x), w = row_major(weight), b = row_major(bias),
+               m = raw::contiguous(mean), s = raw::contiguous(rstd);
+  if (low.defined())
+    backend(x).normalize_twice(rows, eps, from, w, b, m, s, out, low);
+  else
+    backend(x).normalize(rows, eps, from, w, b, m, s, out);
   return out;
 }
 
@@ -53,15 +57,18 @@ Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tens
 }
 
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                               const Tensor& mean, const Tensor& rstd, const Tensor& weight) {
-  const Tensor out = empty_like(x), sums = empty({2, rows.groups * rows.weights()},
-                                                 computed_type(x.dtype()), x.device());
+                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                               const Tensor& other, const Tensor& low) {
+  const auto room = [&] {
+    return empty({rows.groups * rows.weights()}, computed_type(x.dtype()), x.device());
+  };
+  const Tensor out = empty_like(x), of_weight = room(), of_bias = room();
   const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
   const Tensor g = is_half && x.dtype() == kFloat ? grad : to(grad, x.dtype());
   backend(x).normalize_grads(rows, taken(contracts::normalize_grads::grad, g), raw::contiguous(x),
-                             raw::contiguous(mean), raw::contiguous(rstd), row_major(weight), sums,
-                             out);
-  return {out, sums};
+                             raw::contiguous(mean), raw::contiguous(rstd), row_major(weight),
+                             row_major(other), of_weight, of_bias, out, low);
+  return {out, of_weight, of_bias};
 }
 
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,

@@ -169,10 +169,11 @@ Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, cons
 
 // --- Normalisations (tensor/base/normalized_rows.h), in float32 or float64
 // (x - mean) * rstd * weight + bias, of x's shape. Where rows have statistics of their own, mean
-// and rstd are outputs. REQUIRES: x has as many elements as rows and some; weight and bias may be
-// undefined.
+// and rstd are outputs. low: undefined, or of x's shape and a half type; it becomes the result in
+// that type. REQUIRES: x has as many elements as rows and some; weight and bias may be undefined;
+// x is of Float, and rows have statistics of their own, where low is defined.
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
-                 const Tensor& bias, Tensor& mean, Tensor& rstd);
+                 const Tensor& bias, Tensor& mean, Tensor& rstd, const Tensor& low = {});
 // The gradients of weight and bias (2, groups * weights).
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd);
@@ -180,12 +181,15 @@ Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tens
 Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                       const Tensor& sums);
-// Both at once.
+// Both at once, the sums as two tensors (groups * weights). other: undefined, or of x's shape and
+// dtype; it is added to the gradient of x. low: undefined, or of x's shape and a half type; it
+// becomes that sum in its type.
 struct NormalizeGrads {
-  Tensor x, sums;
+  Tensor x, weight, bias;
 };
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
-                               const Tensor& mean, const Tensor& rstd, const Tensor& weight);
+                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                               const Tensor& other = {}, const Tensor& low = {});
 // The statistics of the elements that share them: mean, and rstd = 1 / sqrt(variance + eps).
 // running_mean and running_var move by `momentum` towards the mean and the unbiased variance; count
 // becomes one more. Each of these three may be undefined.

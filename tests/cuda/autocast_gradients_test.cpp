@@ -1,5 +1,9 @@
 // Gradients under autocast on a GPU: which ones need no conversion, and that hooks, sums and grad()
 // see those of PyTorch's types.
+#include <functional>
+#include <memory>
+
+#include "gradus/cuda/graphed.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/support.h"
@@ -183,6 +187,197 @@ TEST_F(AutocastGradients, SumsOfFloatAndHalfTypesAreRoundedOnce) {
             (part(x) + y.cuda()[from]).cpu().equal(x.narrow(0, from, n) + y[from].to(kFloat)));
       }
     }
+}
+
+template <class F>
+int64_t launches_of(F f) {
+  const int64_t before = cuda::stats().kernel_launches;
+  f();
+  return cuda::stats().kernel_launches - before;
+}
+
+// A weight and a bias in place of LayerNorm, which keeps what was learned of them.
+struct Affine {
+  explicit Affine(int64_t width)
+      : weight(randn({width}).cuda().requires_grad_()),
+        bias(randn({width}).cuda().requires_grad_()) {}
+  Tensor operator()(const Tensor& x) const { return layer_norm(x, {x.size(-1)}, weight, bias); }
+  Tensor weight, bias;
+};
+
+// The second time the kernel of the normalisation writes what the product reads.
+TEST_F(AutocastGradients, AProductTakesTheCopyOfANormalisedTensor) {
+  for (const ScalarType dtype : kLow)
+    for (const int64_t width : {7, 20, 96})
+      for (const bool records : {true, false}) {
+        const AutoGradMode mode(records);
+        const Affine norm(width);
+        const Tensor x = randn({5, width}).cuda().requires_grad_(), w = randn({8, width}).cuda();
+        const amp::autocast guard(kCUDA, dtype);
+        const Tensor expected = linear(norm(x).to(dtype), w);
+        Tensor y, z;
+        const auto run = [&] { z = linear(y = norm(x), w); };
+        const int64_t first = launches_of(run);
+        EXPECT_TRUE(z.equal(expected));
+        for (int i = 0; i < 2; ++i) EXPECT_EQ(launches_of(run), first - 1);
+        EXPECT_TRUE(z.equal(expected));
+        EXPECT_EQ(y.dtype(), kFloat);
+        EXPECT_EQ(z.requires_grad(), records);
+        // A second product converts by itself.
+        EXPECT_TRUE(linear(y, w).equal(expected));
+        // Nobody takes one copy, and the next is not made.
+        run();
+        norm(x), norm(x);
+        EXPECT_EQ(launches_of(run), first);
+      }
+}
+
+// What changes a tensor after its copy was made changes what the product reads.
+TEST_F(AutocastGradients, AProductTakesNoCopyOfAnotherState) {
+  const NoGradGuard no_grad;
+  const Affine norm(16);
+  const Tensor x = randn({16, 16}).cuda(), w = randn({8, 16}).cuda();
+  const amp::autocast guard(kCUDA, kBFloat16);
+  const std::function<Tensor(Tensor)> changes[] = {
+      [](Tensor y) { return y.mul_(2); },
+      [](Tensor y) { return y[0].zero_(), y; },
+      [](Tensor y) { return y.detach().add_(1), y; },
+      [](Tensor y) { return y.t_(); },
+      [](const Tensor& y) { return y.set_data(y + 1), y; },
+      [](const Tensor& y) { return y.t(); },
+  };
+  for (const auto& change : changes) {
+    linear(norm(x), w);
+    const Tensor y = norm(x), expected = linear(change(norm(x)).to(kBFloat16), w);
+    linear(norm(x), w);
+    EXPECT_TRUE(linear(change(norm(x)), w).equal(expected));
+  }
+  // An operation that returns its operand's memory does not change what others read.
+  linear(norm(x), w);
+  const Tensor y = norm(x), same = einsum("ij->ij", {y}), expected = linear(y, w);
+  same.zero_();
+  EXPECT_TRUE(linear(y, w).equal(expected));
+  // On another stream the memory of the copy could be used again too early.
+  linear(norm(x), w);
+  const Tensor here = norm(x);
+  cuda::synchronize();
+  const cuda::CUDAStreamGuard other(cuda::getStreamFromPool());
+  Tensor z;
+  const int64_t converts = launches_of([&] { z = linear(here, w); });
+  EXPECT_EQ(converts, launches_of([&] { linear(here, w); }));
+}
+
+// Sees gradients, and changes none.
+struct Sees final : autograd::FunctionPostHook {
+  Tensors operator()(const Tensors& outputs, const Tensors&) override { return outputs; }
+};
+
+// The kernel of the normalisation's gradient adds what the residual connection sends, and writes
+// the sum in the type that the product before it reads.
+TEST_F(AutocastGradients, OfAResidualConnectionAreSummedAsTheyAreMade) {
+  for (const ScalarType dtype : kLow)
+    for (const int64_t width : {7, 20, 96}) {
+      const Affine norm(width);
+      const Tensor x = randn({3, 5, width}).cuda().requires_grad_(),
+                   v = randn({width, width}).cuda().requires_grad_(),
+                   w = randn({width, width}).cuda().requires_grad_(),
+                   grad = randn({3, 5, width}).cuda();
+      const Tensors leaves = {x, v, w, norm.weight, norm.bias};
+      const auto step = [&](bool autocasts, bool seen, Tensors& grads) {
+        const amp::autocast guard(kCUDA, dtype, autocasts);
+        const Tensor sum = x + linear(x, v), y = norm(sum), z = sum + linear(y, w);
+        if (seen) y.grad_fn()->add_post_hook(std::make_unique<Sees>());
+        for (const Tensor& leaf : leaves) leaf.mutable_grad() = Tensor();
+        const int64_t launches = launches_of([&] { z.backward(grad); });
+        for (const Tensor& leaf : leaves) grads.push_back(leaf.grad());
+        return launches;
+      };
+      for (const bool autocasts : {true, false}) {
+        Tensors got, expected;
+        const int64_t apart = step(autocasts, true, expected) - step(autocasts, false, got);
+        EXPECT_EQ(apart, autocasts ? 2 : 1) << width;
+        for (size_t i = 0; i < leaves.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << i;
+      }
+    }
+}
+
+// A hook that sees or changes the sum sees all of it, and the product reads what it gives.
+TEST_F(AutocastGradients, OfAResidualConnectionAreSeenWhole) {
+  const Affine norm(16);
+  const Tensor x = randn({6, 16}).cuda().requires_grad_(), v = randn({16, 16}).cuda(),
+               w = randn({16, 16}).cuda(), grad = randn({6, 16}).cuda();
+  const auto of_x = [&](bool whole, const std::function<Tensor(const Tensor&)>& hook) {
+    const amp::autocast guard(kCUDA, kBFloat16);
+    const Tensor sum = x + linear(x, v), y = norm(sum), z = sum + linear(y, w);
+    if (!whole) y.grad_fn()->add_post_hook(std::make_unique<Sees>());
+    sum.register_hook(hook);
+    return autograd::grad({z}, {x, sum, norm.weight, norm.bias}, {grad});
+  };
+  const std::function<Tensor(const Tensor&)> hooks[] = {
+      [](const Tensor& g) { return g * 2; },
+      [](const Tensor& g) { return g.mul_(3), Tensor(); },
+      [](const Tensor& g) { return g; },
+  };
+  for (const auto& hook : hooks) {
+    const Tensors got = of_x(true, hook), expected = of_x(false, hook);
+    EXPECT_TRUE(got[0].equal(expected[0]) && got[1].equal(expected[1]));
+  }
+}
+
+// A normalisation with two uses, as behind a residual connection, adds a half type as it is.
+TEST_F(AutocastGradients, OfANormalisedTensorWithTwoUsesAreAddedAsTheyAre) {
+  for (const ScalarType dtype : kLow) {
+    const Affine norm(16);
+    const Tensor x = randn({6, 16}).cuda().requires_grad_(), w = randn({16, 16}).cuda(),
+                 grad = randn({6, 16}).cuda();
+    const amp::autocast guard(kCUDA, dtype);
+    const Tensor y = norm(x), low = y.to(dtype), z = linear(low, w), sum = y + z;
+    const Tensors grads = autograd::grad({sum}, {y, low}, {grad}, true);
+    EXPECT_EQ(grads[1].dtype(), dtype);
+    EXPECT_TRUE(grads[0].equal(grad + grads[1].to(kFloat)));
+    EXPECT_EQ(grads[0].dtype(), kFloat);
+  }
+}
+
+// A captured step gives the bits of an eager one, whose first steps know nothing of copies.
+TEST_F(AutocastGradients, OfACapturedStepAreThoseOfAnEagerOne) {
+  const auto losses = [](bool captured) {
+    manual_seed(3);
+    Block first(20, kCUDA, kFloat), second(20, kCUDA, kFloat);
+    Tensors parameters = first.parameters();
+    for (const Tensor& p : second.parameters()) parameters.push_back(p);
+    optim::SGD optimizer(parameters, optim::SGDOptions(0.5));
+    const auto step = [&](const Tensor& x) {
+      optimizer.zero_grad();
+      Tensor loss;
+      {
+        const amp::autocast guard(kCUDA, kBFloat16);
+        loss = second(first(x)).square().mean();
+      }
+      loss.backward();
+      optimizer.step();
+      return loss;
+    };
+    const Tensor x = randn({3, 5, 20}).cuda();
+    Tensors out;
+    const auto run = [&](auto&& f) {
+      for (int i = 0; i < 6; ++i) out.push_back(f(x).detach().clone());
+    };
+    captured ? run(cuda::make_graphed(step, x)) : run(step);
+    return stack(out);
+  };
+  EXPECT_TRUE(losses(true).equal(losses(false)));
+}
+
+// Each parameter of a normalisation gets the memory that its gradient was computed in.
+TEST_F(AutocastGradients, OfANormalisationsParametersAreNotCopied) {
+  const Affine norm(20);
+  const Tensor x = randn({6, 20}).cuda().requires_grad_(), y = norm(x),
+               grad = randn({6, 20}).cuda();
+  EXPECT_EQ(launches_of([&] { y.backward(grad); }), 2);  // the rows, and the sums of their lines
+  const Tensor a = norm.weight.grad(), b = norm.bias.grad();
+  EXPECT_NE(a.storage().data(), b.storage().data());
+  EXPECT_EQ(a.sizes(), norm.weight.sizes());
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void compare(const NormalizedRows& rows, ScalarType dtype, Device device) {
                text + ", sums");
   expect_close(x_grad, expected.grad, unit * 64, text + ", gradient");
   expect_close(both.x, expected.grad, unit * 64, text + ", gradient of both");
-  expect_close(both.sums, expected.sums,
+  expect_close(stack({both.weight, both.bias}), expected.sums,
                unit * (8 + std::sqrt(static_cast<double>(numel / weights))),
                text + ", sums of both");
 }
@@ -156,10 +156,43 @@ TEST_F(CudaNormalize, GradientsOfHalfTypes) {
                                  ", " + std::string(short_name(dtype)) + ", " + device.str();
         EXPECT_EQ(got.x.dtype(), kFloat);
         expect_close(got.x, expected.grad, unit * 64, text + ", gradient");
-        expect_close(got.sums, expected.sums,
+        expect_close(stack({got.weight, got.bias}), expected.sums,
                      unit * (8 + std::sqrt(static_cast<double>(rows.rows))), text + ", sums");
-        EXPECT_TRUE(got.x.equal(again.x) && got.sums.equal(again.sums)) << text;
+        EXPECT_TRUE(got.x.equal(again.x) && got.weight.equal(again.weight) &&
+                    got.bias.equal(again.bias))
+            << text;
       }
+}
+
+// A copy in a half type and a sum with another tensor have the bits of operations by themselves.
+TEST_F(CudaNormalize, CopiesAndSumsInTheSamePass) {
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const int64_t length : {1, 7, 12, 96, 388, 1030, 9001})
+      for (const int64_t inner : {1, length < 100 ? 4 : 1})
+        for (const Device device : {Device(kCPU), Device(kCUDA)}) {
+          const NormalizedRows rows = {pick(1, length < 100 ? 40 : 3), length * inner, 1, inner,
+                                       false};
+          const auto made = [&](IntArrayRef sizes) { return randn(sizes).to(device); };
+          const int64_t numel = rows.rows * rows.length;
+          const Tensor x = made({numel}), w = made({length}), b = made({length});
+          Tensor mean, rstd, low = raw::empty({numel}, dtype, device);
+          const Tensor y = raw::normalize(rows, 1e-3, x, w, b, mean, rstd);
+          EXPECT_TRUE(raw::normalize(rows, 1e-3, x, w, b, mean, rstd, low).equal(y)) << length;
+          EXPECT_TRUE(low.equal(y.to(dtype))) << length;
+          for (const bool of_half : {false, true}) {
+            const Tensor grad = of_half ? made({numel}).to(dtype) : made({numel}),
+                         other = made({numel});
+            const auto run = [&](const Tensor& added, const Tensor& copy) {
+              return raw::normalize_grads(rows, grad, x, mean, rstd, w, added, copy);
+            };
+            const raw::NormalizeGrads plain = run({}, {}), summed = run(other, low);
+            EXPECT_TRUE(summed.x.equal(plain.x + other)) << length;
+            EXPECT_TRUE(low.equal(summed.x.to(dtype))) << length;
+            EXPECT_TRUE(summed.weight.equal(plain.weight) && summed.bias.equal(plain.bias));
+            EXPECT_TRUE(run(other, {}).x.equal(summed.x));
+            EXPECT_TRUE(run({}, low).x.equal(plain.x) && low.equal(plain.x.to(dtype)));
+          }
+        }
 }
 
 // Without a graph of derivatives half types are read as they are, computed in float32 and rounded

@@ -2,6 +2,7 @@
 // their derivatives.
 #include <cctype>
 
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
@@ -183,6 +184,8 @@ unsigned uses_of(BinaryOp op, const Tensor&, const Scalar&) { return row_of(op).
 // Records z = op(x, y). z may be x, as above.
 void record_binary(BinaryOp op, const Tensor& x, const Tensor& y, const Tensor& z) {
   const BinaryRow& row = row_of(op);
+  if (op == BinaryOp::add)
+    return record_node(make_node<SumNode>(row.node.c_str()), z, {x, y}, TensorRefs());
   const unsigned uses = uses_of(op, x, y);
   record(row.node.c_str(), z, {x, y},
          {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},

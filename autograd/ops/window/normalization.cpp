@@ -3,6 +3,7 @@
 
 #include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/tensor/factories.h"
@@ -40,40 +41,51 @@ Tensors differentiable_gradients(const NormalizedRows& rows, double eps, const T
   return {x_grad.view(x.sizes()), (g * normal).sum({0, 3}), g.sum({0, 3})};
 }
 
+// The same as the device computes them; the gradients of weight and bias have one dimension.
+Tensors device_gradients(Node& n, const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                         const Tensor& weight) {
+  const Tensor mean = n.saved(1), rstd = n.saved(2);
+  const auto wide = [&] { return raw::to(grad, x.dtype()); };
+  if (!n.wants(1) && !n.wants(2))
+    return {raw::normalize_grad(rows, wide(), x, mean, rstd, weight, Tensor()), {}, {}};
+  if (!n.wants(0)) {
+    const Tensor sums = raw::normalize_sums(rows, wide(), x, mean, rstd);
+    return {{}, sums.select(0, 0), sums.select(0, 1)};
+  }
+  // x may have other uses, such as the sum of a residual connection, and be such a sum.
+  const Tensor other = autograd::sum_to_add(n, 0), copy = autograd::room_for_copy(n, 0);
+  const auto of = raw::normalize_grads(rows, grad, x, mean, rstd, weight, other, copy);
+  return {of.x, of.weight, of.bias};
+}
+
 // x normalised by rows that have statistics of their own.
 Tensor normalized(const char* node, const NormalizedRows& rows, double eps, const Tensor& x,
                   const Tensor& weight, const Tensor& bias) {
   Tensor mean, rstd;
-  const Tensor y = raw::normalize(rows, eps, x, weight, bias, mean, rstd);
+  const Tensor copy = autocast::room_for_copy(x, weight);
+  const Tensor y = raw::normalize(rows, eps, x, weight, bias, mean, rstd, copy);
+  autocast::made(y, weight, copy);
   if (!recording(x, weight, bias)) return y;
   const Dims weight_shape = weight.defined() ? weight.impl().sizes : Dims(),
              bias_shape = bias.defined() ? bias.impl().sizes : Dims();
   const bool has_weight = weight.defined();
   // Under autocast the gradient comes as a product makes it.
-  record_any_dtype(node, y, {x, weight, bias}, {x, mean, rstd, weight},
-                   [=](Node& n, const Tensor& grad) -> Tensors {
-                     const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();
-                     Tensors out(3);
-                     if (GradMode::is_enabled()) {
-                       out = differentiable_gradients(rows, eps, grad, saved, w);
-                     } else {
-                       const Tensor &m = n.saved(1), &s = n.saved(2);
-                       const auto wide = [&] { return raw::to(grad, saved.dtype()); };
-                       if (!n.wants(1) && !n.wants(2)) {
-                         out[0] = raw::normalize_grad(rows, wide(), saved, m, s, w, Tensor());
-                       } else {
-                         const auto [x_grad, sums] =
-                             n.wants(0)
-                                 ? raw::normalize_grads(rows, grad, saved, m, s, w)
-                                 : raw::NormalizeGrads{
-                                       Tensor(), raw::normalize_sums(rows, wide(), saved, m, s)};
-                         out[0] = x_grad, out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
-                       }
-                     }
-                     out[1] = n.wants(1) ? out[1].reshape(weight_shape) : Tensor();
-                     out[2] = n.wants(2) ? out[2].reshape(bias_shape) : Tensor();
-                     return out;
-                   });
+  record_any_dtype(
+      node, y, {x, weight, bias}, {x, mean, rstd, weight},
+      [=](Node& n, const Tensor& grad) -> Tensors {
+        const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();
+        const bool again = GradMode::is_enabled();
+        Tensors out = again ? differentiable_gradients(rows, eps, grad, saved, w)
+                            : device_gradients(n, rows, grad, saved, w);
+        const auto give = [&](size_t i, const Dims& shape) {
+          if (!n.wants(i))
+            out[i] = Tensor();
+          else  // of the device's a tensor of its own, which may become a leaf's grad()
+            out[i] = again ? out[i].reshape(shape) : raw::alias(*raw::try_view(out[i], shape));
+        };
+        give(1, weight_shape), give(2, bias_shape);
+        return out;
+      });
   return y;
 }
 

@@ -38,6 +38,22 @@ __device__ void store_as(Out* to, const Vector<T, V>& value) {
   }
 }
 
+// The same numbers in a half type, for whoever reads them so next; null: nobody. One kernel serves
+// both half types.
+struct HalfCopy {
+  void* to;
+  bool is_bfloat16;
+
+  template <int V, class T>
+  __device__ void store(int64_t i, const Vector<T, V>& value) const {
+    if (to == nullptr) return;
+    if (is_bfloat16)
+      store_as(static_cast<BFloat16*>(to) + i, value);
+    else
+      store_as(static_cast<Half*>(to) + i, value);
+  }
+};
+
 // Where a thread works: on `lanes` neighbouring threads' row, by vectors of V elements.
 template <int V>
 struct NormTeam {
@@ -89,12 +105,13 @@ __device__ bool passes(const Bounds<T>& bounds, T normal, T weight, T bias) {
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
 // elements differ from it, in `means` and `rstds`. kAdds: identity follows, then, with
-// kClamps, a clamp. Elements and weights are of the type In, and computed in T.
+// kClamps, a clamp. Elements and weights are of the type In, and computed in T. A result of float
+// goes to `low`, too.
 template <class T, int V, bool kMoments, bool kAdds, bool kClamps, class In = T>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity,
                      const In* weight, const In* bias, T* means, T* rstds, const Bounds<T> bounds,
-                     In* out) {
+                     In* out, HalfCopy low) {
   wait_for_earlier_kernels();
   let_next_kernel_start_if_small();
   const NormalizedRows& rows = team.rows;
@@ -142,6 +159,8 @@ __global__ void __launch_bounds__(kMostNormThreads)
       if (kClamps) y.at[v] = TwoBounds<T>{bounds}.clamp(y.at[v]);
     }
     store_as(out + i, y);
+    if constexpr (std::is_same_v<In, float> && !kAdds && !kClamps)
+      low.store(row * rows.length + i, y);
   });
 }
 

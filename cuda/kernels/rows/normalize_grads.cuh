@@ -28,18 +28,24 @@ struct AddBoth {
   }
 };
 
+// x + y, also where x is a product that the compiler could leave unrounded: the sum has the bits of
+// an addition by itself.
+__device__ inline float rounded_sum(float x, float y) { return __fadd_rn(x, y); }
+__device__ inline double rounded_sum(double x, double y) { return __dadd_rn(x, y); }
+
 // A team has `lanes` threads, a power of two from 32 on, and one row of each bundle. A block goes
 // over every gridDim.x-th bundle. A thread has the same columns in all of them, whose sums it keeps. A
 // block adds up those of its teams, and writes them to line blockIdx.x of the tables. The gradient
-// may be of a half type G. kBlock: the most threads of a block.
+// may be of a half type G. `other` is added to the gradient of x where it is not null. Floats go to
+// `low`, too. kBlock: the most threads of a block.
 // REQUIRES: rows have statistics of their own, and one group of weights of single elements; a row
 // has at most kVectors vectors of V for each of its threads; the block has whole teams, and one
 // alone where it has more threads than kGradsThreads.
 template <class T, int V, int kVectors, int kBlock, class G>
 __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlocks)
     normalize_grads_kernel(NormalizedRows rows, int lanes, const G* grad, const T* x,
-                           const T* means, const T* rstds, const T* weight, T* weight_sums,
-                           T* bias_sums, T* out) {
+                           const T* means, const T* rstds, const T* weight, const T* other,
+                           T* weight_sums, T* bias_sums, T* out, HalfCopy low) {
   wait_for_earlier_kernels();
   const int n = static_cast<int>(rows.length), thread = static_cast<int>(threadIdx.x),
             lane = thread & (lanes - 1), team = thread / lanes,
@@ -95,7 +101,13 @@ __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlo
 #pragma unroll
         for (int v = 0; v < V; ++v)
           g[k].at[v] = rstd * (g[k].at[v] - of_grad - normal[k].at[v] * of_products);
+        if (other != nullptr) {
+          const auto added = load_vector<V>(other + begin + i);
+#pragma unroll
+          for (int v = 0; v < V; ++v) g[k].at[v] = rounded_sum(g[k].at[v], added.at[v]);
+        }
         store_vector(out + begin + i, g[k]);
+        if constexpr (std::is_same_v<T, float>) low.store(begin + i, g[k]);
       });
   }
   if (teams > 1) {
@@ -121,12 +133,12 @@ __global__ void __launch_bounds__(kBlock, kBlock > kGradsThreads ? 1 : kGradsBlo
   });
 }
 
-// The sums of each column's lines of the table, for `of`. A block takes a few columns, so that its
-// threads load all their lines at once.
+// The gradients of weights and biases: the sums of each column's lines of the table (2, lines,
+// count). A block takes a few columns, so that its threads load all their lines at once.
 inline constexpr int kTotalColumns = 8, kTotalLines = 64;
-template <class S, class Take>
+template <class T>
 __global__ void __launch_bounds__(kTotalColumns* kTotalLines)
-    column_totals(int count, int lines, const S* table, Take of) {
+    column_totals(int count, int lines, const T* table, T* weights, T* biases) {
   wait_for_earlier_kernels();
   const int column = static_cast<int>(blockIdx.x) * kTotalColumns + static_cast<int>(threadIdx.x);
   double sums[2] = {};
@@ -146,18 +158,9 @@ __global__ void __launch_bounds__(kTotalColumns* kTotalLines)
     for (int k = 0; k < 2; ++k)
       all[k][threadIdx.y][threadIdx.x] += all[k][threadIdx.y + reach][threadIdx.x];
   }
-  if (threadIdx.y == 0 && column < count)
-    of.take(column, all[0][0][threadIdx.x], all[1][0][threadIdx.x]);
+  if (threadIdx.y > 0 || column >= count) return;
+  weights[column] = static_cast<T>(all[0][0][threadIdx.x]);
+  biases[column] = static_cast<T>(all[1][0][threadIdx.x]);
 }
-
-// The sums (2, n) of the tables' lines, for column_totals.
-template <class T>
-struct TwoRows {
-  T* sums;
-  int n;
-  __device__ void take(int column, double products, double sum) const {
-    sums[column] = static_cast<T>(products), sums[n + column] = static_cast<T>(sum);
-  }
-};
 
 }  // namespace gradus::cuda
