@@ -64,6 +64,8 @@ void cuda_note_kinds(uint64_t number, ArrayRef<Tensor> changed);
 void cuda_find_nonfinite(const CheckedOperation& operation);
 // Call this before an operation writes to these tensors. updates: it is an optimizer's step.
 void cuda_will_change(ArrayRef<Tensor> tensors, bool updates);
+// How many owners the storage has beside the searches that wait.
+int64_t owners_of(const StoragePtr& storage);
 // Whether a graph only takes the arguments of launches anew, which are then not run.
 bool cuda_is_renewing();
 // Queues the searches that wait on a device. Returns whether there were some.

@@ -427,6 +427,14 @@ void cuda_will_change(ArrayRef<Tensor> tensors, bool updates) {
     if (x.defined() && x.is_cuda() && !cuda::holds_change(x, updates))
       cuda::flush_waiting(x.device().index());
 }
+int64_t owners_of(const StoragePtr& storage) {
+  const int64_t all = storage.use_count();
+  if (all == 1 || !cuda::any || storage->device().type() != kCUDA) return all;
+  cuda::OfDevice& mine = cuda::devices()[static_cast<size_t>(storage->device().index())];
+  if (!mine.waits) return all;
+  const std::lock_guard lock(mine.mutex);
+  return all - static_cast<int64_t>(mine.batch.places.count(storage.get()));
+}
 bool cuda_is_renewing() {
   const cuda::Relaunch* const one = cuda::Relaunch::current();
   return one && !one->is_recording();
