@@ -33,7 +33,7 @@ constexpr int kFewRows = 12, kManyRows = 320;
 // Searches that run at once have scratches of their own. Captured ones keep theirs.
 constexpr uint64_t kScratches = 1 << 15;
 
-// Operations of one stream whose search waits. Their tensors stay in memory.
+// Operations of one stream whose search waits, and whose tensors stay in memory.
 struct Batch {
   struct Row {
     StridedWords words;
@@ -56,8 +56,8 @@ struct OfDevice {
   std::mutex making;  // of the memory: the copy to the device passes the guard
   std::atomic<bool> is_made{false};
   std::mutex mutex;
-  // Of the scratches: those of operations, of captured ones, of batches, of captured ones. The word
-  // of nonfinite_update follows.
+  // The scratches of operations, of captured ones, of batches and of captured ones; then the word
+  // of nonfinite_update.
   Tensor memory;
   size_t most_bytes = 0;                // that the results of a batch have
   std::atomic<bool> waits{false};       // a batch is not empty
@@ -101,7 +101,7 @@ OfDevice& of_device(int device) {
   return mine;
 }
 
-// Of an operation, or of the batch that it is the first one of.
+// The scratch of an operation, or of the batch that it is the first one of.
 NonfiniteScratch* scratch_at(const OfDevice& mine, uint64_t number, int device,
                              bool of_batch = false) {
   auto* const all = static_cast<NonfiniteScratch*>(mine.memory.data_ptr());

@@ -61,7 +61,7 @@ bool was_made(const NonfiniteRecord& record) {
 [[gnu::cold, gnu::noinline]] void tell(int device) {
   if (Graph::capturing(device)) return;  // which allows no wait
   NonfiniteRecord record = take_record(device);
-  // What came with an operand may come from another device.
+  // A NaN that came with an operand may come from another device.
   for (int other = 0; record.state != 0 && !was_made(record) && other < device_count(); ++other) {
     if (other == device || !nonfinite_is_used(other) || Graph::capturing(other)) continue;
     flush_nonfinite(other);

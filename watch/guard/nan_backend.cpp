@@ -60,7 +60,7 @@ struct Nested {
   static inline thread_local constinit int depth = 0;
 };
 std::atomic<uint64_t> last_number{0};
-// What this thread has filled with a finite number, where nothing else was filled since. scatter_
+// The memory that this thread filled last, where the number is finite. scatter_
 // often changes that.
 thread_local std::weak_ptr<StorageImpl> filled_last;
 
@@ -167,7 +167,7 @@ class Look {
   static constexpr bool is_of_tensors = std::is_same_v<T, Tensor> || std::is_same_v<T, Operand> ||
                                         std::is_same_v<T, ArrayRef<Tensor>>;
 
-  // What waits on a GPU is looked at before it changes.
+  // A GPU looks at tensors that wait before they change.
   void tell_change(const Tensor& x) {
     if (place_++ >= first_result_ || function_ == Function::factorize) change({x});
   }

@@ -47,7 +47,7 @@ struct StridedWords {
   __device__ int64_t place(int64_t i) const { return dense ? i : offsets_of(walk, i).at[0]; }
 };
 
-// An operation whose search was put off. Its rows are results, then operands.
+// An operation whose search was put off. The rows are results, then operands.
 struct WaitingOperation {
   uint64_t number;
   unsigned given;  // kinds known to the host
