@@ -57,10 +57,10 @@ bool cpu_find_nonfinite(const CheckedOperation& operation, NonfiniteFinding& fin
 void cuda_tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&));
 // Notes the kinds of elements in tensors that the operation of this number will change.
 void cuda_note_kinds(uint64_t number, ArrayRef<Tensor> changed);
-// Call this behind the operation. The search is queued at once, or later together with others, which
-// is why the results and operands stay in memory. A result is not read where a later operation
-// passes on what it has; the results of that one are. Errors, of both: Error where the first one of
-// a device is captured.
+// Call this behind the operation. The search is queued at once, or later together with others,
+// which is why the results and operands stay in memory. A result is not read where a later
+// operation passes on what it has; the results of that one are. Errors, of both: Error where the
+// first one of a device is captured.
 void cuda_find_nonfinite(const CheckedOperation& operation);
 // Call this before an operation writes to these tensors. updates: it is an optimizer's step.
 void cuda_will_change(ArrayRef<Tensor> tensors, bool updates);
