@@ -28,6 +28,10 @@ StoragePtr allocate_pinned_memory(size_t) { missing("pinned_memory"); }
 void cuda_tell_nonfinite(void (*)(int, const NonfiniteFinding&)) {}
 void cuda_note_kinds(uint64_t, ArrayRef<Tensor>) { missing("NanGuard"); }
 void cuda_find_nonfinite(const CheckedOperation&) { missing("NanGuard"); }
+void cuda_will_change(ArrayRef<Tensor>, bool) {}
+int64_t owners_of(const StoragePtr& storage) { return storage.use_count(); }
+bool cuda_is_renewing() { return false; }
+bool cuda_flush_nonfinite(Device) { return false; }
 void cuda_finish_nonfinite() {}
 std::function<void()> cuda_thread_state() {
   return [] {};

@@ -3,6 +3,7 @@
 
 #include "gradus/cuda/runtime/stream.h"
 #include "gradus/tensor/base/threads.h"
+#include "gradus/tensor/nonfinite.h"
 
 namespace gradus::distributed {
 
@@ -33,6 +34,7 @@ WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
                             std::function<void()> f) {
   check_here(is_here(), what);
   check_failure();
+  for (const Tensor& x : tensors) cuda_flush_nonfinite(x.device());  // which may be overwritten
   Job job;
   job.what = std::move(what);
   job.f = std::move(f);

@@ -12,6 +12,7 @@
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/batching/storage.h"
 #include "gradus/tensor/batching/undo.h"
+#include "gradus/tensor/nonfinite.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -47,7 +48,7 @@ void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
     };
   });
   const auto is_sole = [&] {
-    return fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
+    return fresh.impl_ptr().use_count() == 1 && owners_of(fresh.impl().storage) == 1 &&
            lies_as_gradient(leaf, fresh);
   };
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
@@ -76,7 +77,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   // Post hooks are shown what entered, and may find it to be grad().
   const NodeHooks* hooks = find_hooks();
   const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
-                      grad.impl().storage.use_count() == 1 && lies_as_gradient(leaf_, grad);
+                      owners_of(grad.impl().storage) == 1 && lies_as_gradient(leaf_, grad);
   accumulate_grad(leaf_, grad, hooked || (expected.defined() && expected.is_same(grad)));
   const auto called = post_accumulate_;  // hooks may remove hooks
   for (const auto& hook : called) (*hook)(leaf_);

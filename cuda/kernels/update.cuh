@@ -30,6 +30,7 @@ struct UpdateRow {
 template <class Row, int capacity>
 struct UpdateTable {
   const double *found_inf, *skipped;  // of a gated kernel, as in UpdatedParameter
+  unsigned* nonfinite;  // becomes 1 where a new number is not finite; null: nobody asks
   int count = 0;
   unsigned first_block[capacity + 1] = {0};  // of each row, and the number of blocks
   Row rows[capacity];
@@ -55,7 +56,8 @@ __device__ int row_of(const Table& table, unsigned block) {
 // Steps V neighbouring elements from `at` on. REQUIRES: pointers aligned to V elements.
 template <int V, UpdateOp op, int states, class T, bool gated>
 __device__ void update_vector(const UpdateRow<op, states, T, gated>& row,
-                              const UpdateCoefficients<op, T>& coefficients, int64_t at) {
+                              const UpdateCoefficients<op, T>& coefficients, int64_t at,
+                              unsigned* nonfinite) {
   Vector<T, V> p = load_vector<V>(static_cast<const T*>(row.parameter + at));
   const Vector<T, V> g = load_vector<V>(row.gradient + at);
   Vector<T, V> state[kSlots<states>] = {};
@@ -70,6 +72,16 @@ __device__ void update_vector(const UpdateRow<op, states, T, gated>& row,
     UpdateFormula<op>::template step<states>(p.at[v], g.at[v], s, coefficients);
 #pragma unroll
     for (int k = 0; k < states; ++k) state[k].at[v] = s[k];
+  }
+  if (nonfinite) {
+    T sum = 0;  // x - x is 0 where x is finite, else NaN
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      sum += p.at[v] - p.at[v];
+#pragma unroll
+      for (int k = 0; k < states; ++k) sum += state[k].at[v] - state[k].at[v];
+    }
+    if (sum != 0) atomicOr(nonfinite, 1u);
   }
   store_vector(row.parameter + at, p);
 #pragma unroll
@@ -98,9 +110,9 @@ __global__ void __launch_bounds__(kUpdateThreads) update_kernel(
   for (int k = 0; k < states; ++k) aligned = aligned && is_aligned<V>(row.state[k]);
   const int vectors = aligned ? count / V : 0;
   for (int i = threadIdx.x; i < vectors; i += kUpdateThreads)
-    update_vector<V>(row, coefficients, begin + i * V);
+    update_vector<V>(row, coefficients, begin + i * V, table.nonfinite);
   for (int i = vectors * V + threadIdx.x; i < count; i += kUpdateThreads)
-    update_vector<1>(row, coefficients, begin + i);
+    update_vector<1>(row, coefficients, begin + i, table.nonfinite);
 }
 
 }  // namespace gradus::cuda

@@ -1,15 +1,24 @@
-// The search for NaN and infinities on GPUs: a kernel behind each operation, and the host that
-// hears of what it found.
+// The search for NaN and infinities on GPUs: a kernel behind each operation, or one for many, and
+// the host that hears of what it found.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <mutex>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "gradus/cuda/kernels/guard/nonfinite.cuh"
+#include "gradus/cuda/runtime/allocator.h"
 #include "gradus/cuda/runtime/capture.h"
+#include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/graph.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/nonfinite.h"
+#include "gradus/cuda/runtime/pinned.h"
+#include "gradus/cuda/runtime/relaunch.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/nonfinite.h"
 #include "gradus/tensor/raw/raw.h"
@@ -24,30 +33,80 @@ constexpr int kFewRows = 12, kManyRows = 320;
 // Searches that run at once have scratches of their own. Captured ones keep theirs.
 constexpr uint64_t kScratches = 1 << 15;
 
-struct OfDevice {
-  std::mutex mutex;
-  Tensor memory;  // of the scratches: those of single operations, then those of captured ones
+// Operations of one stream whose search waits, and whose tensors stay in memory.
+struct Batch {
+  struct Row {
+    StridedWords words;
+    StoragePtr storage;
+    bool ends = false;     // a result that is read: nothing passes it on
+    bool changed = false;  // overwritten since
+  };
+  std::vector<WaitingOperation> operations;
+  std::vector<Row> rows;
+  std::unordered_multimap<const StorageImpl*, size_t> places;  // of the rows
+  std::optional<Stream> stream;
+  unsigned long long capture = 0;
+  NonfiniteScratch* scratch = nullptr;
+  size_t bytes = 0;  // of results
+  bool noted = false, updates = false;
 };
+constexpr size_t kMostWaiting = 1 << 14;
+
+struct OfDevice {
+  std::mutex making;  // of the memory: the copy to the device passes the guard
+  std::atomic<bool> is_made{false};
+  std::mutex mutex;
+  // The scratches of operations, of captured ones, of batches and of captured ones; then the word
+  // of nonfinite_update.
+  Tensor memory;
+  size_t most_bytes = 0;                // that the results of a batch have
+  std::atomic<bool> waits{false};       // a batch is not empty
+  std::atomic<bool> one_by_one{false};  // operations were looked at in vain: none waits any more
+  Batch batch;                          // guarded by the mutex, as the rest
+  std::vector<StoragePtr> of_captures;  // operations of captured batches, which replays read
+  std::unordered_map<const StorageImpl*, std::weak_ptr<StorageImpl>> updated;  // by steps alone
+};
+std::vector<OfDevice>& devices() {
+  static std::vector<OfDevice> all(static_cast<size_t>(device_count()));
+  return all;
+}
+std::atomic<bool> any{false};  // device has its memory
+
+void flush_waiting(int device);
+
+unsigned* update_word(const OfDevice& mine) {
+  return &static_cast<NonfiniteScratch*>(mine.memory.data_ptr())[4 * kScratches].given;
+}
 
 // The first search on a device makes its scratches. The program gives them back when it ends.
 OfDevice& of_device(int device) {
-  static std::vector<OfDevice> all(static_cast<size_t>(device_count()));
-  OfDevice& mine = all[static_cast<size_t>(device)];
-  const std::lock_guard lock(mine.mutex);
-  if (mine.memory.defined()) return mine;
+  OfDevice& mine = devices()[static_cast<size_t>(device)];
+  if (mine.is_made.load(std::memory_order_acquire)) return mine;
+  const std::lock_guard lock(mine.making);
+  if (mine.is_made) return mine;
   check_not_captured("NanGuard: the first operation on this GPU under a guard",
                      "the guard allocates memory for it");
-  const std::vector<NonfiniteScratch> fresh(2 * kScratches, {0, 0, 0, 0, kNowhere});
+  std::vector<NonfiniteScratch> fresh(4 * kScratches, {0, 0, 0, 0, kNowhere});
+  fresh.push_back({});
   const auto bytes = static_cast<int64_t>(fresh.size() * sizeof fresh[0]);
-  const Tensor here = from_blob(const_cast<NonfiniteScratch*>(fresh.data()), {bytes}, kByte);
+  const Tensor here = from_blob(fresh.data(), {bytes}, kByte);
   mine.memory = raw::to(here, Device(kCUDA, static_cast<DeviceIndex>(device)));
   synchronize(device);  // other streams read it
+  size_t free = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  mine.most_bytes = total / 8;
+  set_nonfinite_update(device, update_word(mine));
+  flush_nonfinite_by(&flush_waiting);
+  any = mine.is_made = true;
   return mine;
 }
 
-NonfiniteScratch* scratch_of(uint64_t number, int device) {
-  auto* const all = static_cast<NonfiniteScratch*>(of_device(device).memory.data_ptr());
-  return all + (Graph::capturing(device) ? kScratches : 0) + number % kScratches;
+// The scratch of an operation, or of the batch that it is the first one of.
+NonfiniteScratch* scratch_at(const OfDevice& mine, uint64_t number, int device,
+                             bool of_batch = false) {
+  auto* const all = static_cast<NonfiniteScratch*>(mine.memory.data_ptr());
+  const uint64_t region = (of_batch ? 2 : 0) + (Graph::capturing(device) ? 1 : 0);
+  return all + region * kScratches + number % kScratches;
 }
 
 int parts_of(const Tensor& x) { return isComplexType(x.scalar_type()) ? 2 : 1; }
@@ -75,6 +134,7 @@ void launch_search(const CheckedOperation& operation, bool before, bool ends,
   NonfiniteTable<Words, most> table;
   table.number = operation.number, table.given = operation.given;
   table.before = before, table.ends = ends;
+  table.waiting = {};
   table.count = table.all = 0;
   table.scratch = scratch;
   const int device = operation.results[0].device().index();
@@ -104,7 +164,7 @@ Tensors described(ArrayRef<Tensor> list, bool strided) {
 
 void search(CheckedOperation operation, bool before) {
   const int device = operation.results[0].device().index();
-  NonfiniteScratch* const scratch = scratch_of(operation.number, device);
+  NonfiniteScratch* const scratch = scratch_at(of_device(device), operation.number, device);
   const size_t rows = operation.results.size() + operation.operands.size();
   const bool few = rows <= kFewRows;
   const Tensors results = described(operation.results, few),
@@ -124,6 +184,212 @@ void search(CheckedOperation operation, bool before) {
   }
 }
 
+// --- Searches that wait
+
+// Words [data, end) of a row without gaps, in any order; no end where there are gaps.
+const char* end_of(const StridedWords& row) {
+  if (!row.dense) {
+    int64_t span = 1;
+    for (int d = 0; d < row.walk.dims; ++d) span += (row.walk.size[d] - 1) * row.walk.stride[0][d];
+    if (span != row.numel) return nullptr;
+  }
+  return static_cast<const char*>(row.data) + row.numel * row.bytes;
+}
+bool contains(const StridedWords& outer, const StridedWords& inner) {
+  const char *const from = static_cast<const char*>(outer.data), *const to = end_of(outer);
+  const char *const begin = static_cast<const char*>(inner.data), *const end = end_of(inner);
+  return to && end && from <= begin && end <= to;
+}
+
+bool can_wait(const CheckedOperation& operation) {
+  const auto can = [](const Tensor& x) { return x.is_contiguous() || parts_of(x) == 1; };
+  return std::ranges::all_of(operation.results, can) &&
+         std::ranges::all_of(operation.operands, can) && operation.operands.size() < 64;
+}
+
+// Returns whether the batch is full.
+bool put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& stream) {
+  const int device = stream.device_index();
+  const std::lock_guard lock(mine.mutex);
+  Batch& batch = mine.batch;
+  if (batch.operations.empty()) {
+    batch.stream = stream;
+    batch.capture = capture_id(static_cast<cudaStream_t>(stream.handle()));
+    batch.scratch = scratch_at(mine, operation.number, device, /*of_batch=*/true);
+  }
+  const auto first = static_cast<int>(batch.rows.size());
+  const auto add = [&](const Tensor& x) {
+    Batch::Row& row = batch.rows.emplace_back();
+    fill_row(row.words, x);
+    row.storage = x.impl().storage;
+    if (is_allocated(row.storage)) record_stream(row.storage, stream);
+    return &row;
+  };
+  for (size_t i = 0; i < operation.operands.size(); ++i) {
+    if (operation.updates ? operation.passed == 0 : !(operation.passed >> i & 1)) continue;
+    StridedWords words;
+    fill_row(words, operation.operands[i]);
+    const auto [begin, end] = batch.places.equal_range(operation.operands[i].impl().storage.get());
+    for (auto at = begin; at != end; ++at)
+      if (contains(words, batch.rows[at->second].words)) batch.rows[at->second].ends = false;
+  }
+  for (const Tensor& x : operation.results) {
+    add(x)->ends = !operation.updates;
+    if (!operation.updates) batch.bytes += x.nbytes();
+  }
+  for (const Tensor& x : operation.operands) add(x);
+  for (size_t i = static_cast<size_t>(first); i < batch.rows.size(); ++i)
+    batch.places.emplace(batch.rows[i].storage.get(), i);
+  batch.operations.push_back(
+      {.number = operation.number,
+       .given = operation.given,
+       .first = first,
+       .count = static_cast<int>(operation.results.size()),
+       .all = static_cast<int>(operation.results.size() + operation.operands.size()),
+       .noted = operation.noted ? &scratch_at(mine, operation.number, device)->given : nullptr});
+  batch.noted |= operation.noted;
+  batch.updates |= operation.updates;
+  if (operation.updates)
+    for (const Tensor& x : operation.results)
+      mine.updated.insert_or_assign(x.impl().storage.get(), x.impl().storage);
+  mine.waits = true;
+  return batch.bytes > mine.most_bytes || batch.operations.size() >= kMostWaiting;
+}
+
+// One launch. waiting: that which the last launch of a batch looks at where something is found.
+template <class Words, int most>
+void launch_ends(ArrayRef<StridedWords> rows, const Batch& batch,
+                 const WaitingOperations* waiting) {
+  NonfiniteTable<Words, most> table;
+  table.number = 0, table.given = 0, table.before = false, table.ends = waiting != nullptr;
+  table.waiting = waiting ? *waiting : WaitingOperations{};
+  table.count = 0;
+  table.scratch = batch.scratch, table.record = nonfinite_record(batch.stream->device_index());
+  unsigned blocks = 0;
+  table.first_block[0] = 0;
+  for (const StridedWords& row : rows) {
+    if constexpr (std::is_same_v<Words, StridedWords>)
+      table.rows[table.count] = row;
+    else
+      table.rows[table.count] = {row.data, row.numel, row.dtype, row.bytes};
+    blocks +=
+        static_cast<unsigned>(std::max<int64_t>(1, ceil_div(row.numel, int64_t{kNonfiniteChunk})));
+    table.first_block[++table.count] = blocks;
+  }
+  table.all = table.count;
+  launch(nonfinite_kernel<Words, most>,
+         {dim3(blocks), kNonfiniteThreads, 0, static_cast<cudaStream_t>(batch.stream->handle())},
+         table);
+}
+
+// While it lives, this thread may allocate beside a capture.
+class BesideCapture {
+ public:
+  BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~BesideCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  BesideCapture(const BesideCapture&) = delete;
+  BesideCapture& operator=(const BesideCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+void launch_batch(Batch& batch, OfDevice& mine) {
+  const int device = batch.stream->device_index();
+  const DeviceGuard guard(device);
+  const auto queue = static_cast<cudaStream_t>(batch.stream->handle());
+  if (capture_id(queue) != batch.capture) return;  // a capture that was given up
+  std::vector<StridedWords> flat, strided;
+  for (Batch::Row& row : batch.rows) {
+    if (row.changed || row.storage->is_arriving()) row.words.numel = 0, row.changed = true;
+    if (row.ends && row.words.numel > 0) (end_of(row.words) ? flat : strided).push_back(row.words);
+  }
+  for (WaitingOperation& operation : batch.operations)
+    for (int r = operation.first + operation.count; r < operation.first + operation.all; ++r)
+      if (batch.capture && batch.rows[static_cast<size_t>(r)].changed) operation.given |= kChanged;
+
+  const size_t bytes_of_rows = batch.rows.size() * sizeof(StridedWords),
+               bytes_of_operations = batch.operations.size() * sizeof(WaitingOperation);
+  StoragePtr memory;
+  {
+    const BesideCapture scope;
+    memory = allocate_pinned(bytes_of_rows + bytes_of_operations);
+  }
+  auto* const rows = static_cast<StridedWords*>(memory->data());
+  for (size_t i = 0; i < batch.rows.size(); ++i) rows[i] = batch.rows[i].words;
+  auto* const operations = reinterpret_cast<WaitingOperation*>(rows + batch.rows.size());
+  std::memcpy(operations, batch.operations.data(), bytes_of_operations);
+  const WaitingOperations waiting{operations, rows, static_cast<int>(batch.operations.size()),
+                                  batch.noted, batch.updates ? nonfinite_update(device) : nullptr};
+
+  const ArrayRef<StridedWords> few(strided);
+  for (size_t begin = 0; begin < few.size(); begin += kFewRows)
+    launch_ends<StridedWords, kFewRows>(
+        few.slice(begin, std::min<size_t>(kFewRows, few.size() - begin)), batch, nullptr);
+  if (flat.empty()) {  // a launch looks at the step's word all the same
+    StridedWords& none = flat.emplace_back();
+    none.data = nullptr, none.numel = 0, none.dtype = kFloat, none.bytes = sizeof(float);
+  }
+  const ArrayRef<StridedWords> many(flat);
+  for (size_t begin = 0; begin < many.size(); begin += kManyRows) {
+    const size_t some = std::min<size_t>(kManyRows, many.size() - begin);
+    launch_ends<DenseWords, kManyRows>(many.slice(begin, some), batch,
+                                       begin + some == many.size() ? &waiting : nullptr);
+  }
+  if (batch.capture == 0) return detail::record_pinned(memory, *batch.stream);
+  const std::lock_guard lock(mine.mutex);
+  mine.of_captures.push_back(std::move(memory));
+}
+
+void flush_waiting(int device) {
+  OfDevice& mine = devices()[static_cast<size_t>(device)];
+  if (!mine.waits.load(std::memory_order_acquire)) return;
+  Batch batch;
+  {
+    const std::lock_guard lock(mine.mutex);
+    if (!mine.waits.exchange(false)) return;
+    batch = std::exchange(mine.batch, {});
+  }
+  launch_batch(batch, mine);
+}
+
+bool is_waiting_on(OfDevice& mine, const Stream& stream) {
+  const std::lock_guard lock(mine.mutex);
+  return !mine.batch.stream || *mine.batch.stream == stream;
+}
+
+// Whether the tensor may change while the batch waits. An optimizer's step changes operands, which
+// then count as finite: they are what a step before left. Results are read before they change.
+bool holds_change(const Tensor& x, bool updates) {
+  OfDevice& mine = devices()[static_cast<size_t>(x.device().index())];
+  const std::lock_guard lock(mine.mutex);
+  const StorageImpl* const storage = x.impl().storage.get();
+  const auto known = mine.updated.find(storage);
+  const bool is_updated = known != mine.updated.end() && !known->second.expired();
+  if (!updates && known != mine.updated.end()) mine.updated.erase(known);
+  if (!mine.waits) return true;
+  const auto [begin, end] = mine.batch.places.equal_range(storage);
+  if (begin == end) return true;
+  if (!updates) return false;
+  const auto ends = [&](const auto& at) { return mine.batch.rows[at.second].ends; };
+  if (!Relaunch::current() && (!is_updated || std::any_of(begin, end, ends))) return false;
+  for (auto at = begin; at != end; ++at) mine.batch.rows[at->second].changed = true;
+  return true;
+}
+
+// A guard begins or ends.
+void forget_waiting(bool begins) {
+  if (!any) return;
+  for (OfDevice& mine : devices()) {
+    const std::lock_guard lock(mine.mutex);
+    if (!mine.is_made) continue;
+    set_nonfinite_update(mine.memory.device().index(), begins ? update_word(mine) : nullptr);
+    mine.waits = false, mine.one_by_one = false;
+    mine.batch = {};
+    mine.updated.clear();
+  }
+}
+
 }  // namespace
 
 }  // namespace gradus::cuda
@@ -131,13 +397,54 @@ void search(CheckedOperation operation, bool before) {
 namespace gradus {
 
 void cuda_tell_nonfinite(void (*tell)(int device, const NonfiniteFinding&)) {
+  cuda::forget_waiting(/*begins=*/tell != nullptr);
   cuda::tell_nonfinite(tell);
 }
 void cuda_note_kinds(uint64_t number, ArrayRef<Tensor> changed) {
   cuda::search({.number = number, .results = changed}, /*before=*/true);
 }
 void cuda_find_nonfinite(const CheckedOperation& operation) {
+  const int device = operation.results[0].device().index();
+  cuda::OfDevice& mine = cuda::of_device(device);
+  const volatile unsigned& in_vain =
+      cuda::nonfinite_record(device)->in_vain;  // the device writes it
+  if (in_vain != 0) mine.one_by_one = true;
+  const cuda::Stream stream = cuda::getCurrentCUDAStream(device);
+  if (mine.waits && !cuda::is_waiting_on(mine, stream)) cuda::flush_waiting(device);
+  if (operation.updates || (!mine.one_by_one && cuda::can_wait(operation))) {
+    const bool full = cuda::put_off(operation, mine, stream);
+    // Launches within Relaunch would be taken for those of the step.
+    if (operation.updates ? !cuda::Relaunch::current() : full) cuda::flush_waiting(device);
+    return;
+  }
+  cuda::flush_waiting(device);
   cuda::search(operation, /*before=*/false);
+}
+void cuda_will_change(ArrayRef<Tensor> tensors, bool updates) {
+  if (updates) cuda::of_device(tensors[0].device().index());  // the step's kernel asks for the word
+  if (!cuda::any) return;
+  for (const Tensor& x : tensors)
+    if (x.defined() && x.is_cuda() && !cuda::holds_change(x, updates))
+      cuda::flush_waiting(x.device().index());
+}
+int64_t owners_of(const StoragePtr& storage) {
+  const int64_t all = storage.use_count();
+  if (all == 1 || !cuda::any || storage->device().type() != kCUDA) return all;
+  cuda::OfDevice& mine = cuda::devices()[static_cast<size_t>(storage->device().index())];
+  if (!mine.waits) return all;
+  const std::lock_guard lock(mine.mutex);
+  return all - static_cast<int64_t>(mine.batch.places.count(storage.get()));
+}
+bool cuda_is_renewing() {
+  const cuda::Relaunch* const one = cuda::Relaunch::current();
+  return one && !one->is_recording();
+}
+bool cuda_flush_nonfinite(Device device) {
+  if (!cuda::any || !device.is_cuda()) return false;
+  const int index = cuda::checked_device("NanGuard", device.index());
+  const bool waits = cuda::devices()[static_cast<size_t>(index)].waits;
+  if (waits) cuda::flush_waiting(index);
+  return waits;
 }
 void cuda_finish_nonfinite() {
   for (int device = 0; device < cuda::device_count(); ++device)

@@ -8,6 +8,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 
 namespace gradus::cuda {
 
@@ -24,6 +25,7 @@ void launch_step(ArrayRef<UpdatedParameter> parameters) {
     table.found_inf = parameters[0].found_inf.data_ptr<double>();
     table.skipped = parameters[0].skipped.data_ptr<double>();
   }
+  table.nonfinite = nonfinite_update(parameters[0].parameter.device().index());
   unsigned blocks = 0;
   for (const UpdatedParameter& one : parameters) {
     UpdateRow<op, states, T, gated>& row = table.rows[table.count++];

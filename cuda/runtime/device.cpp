@@ -9,6 +9,7 @@
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 
 namespace gradus::cuda {
 
@@ -130,6 +131,7 @@ void synchronize(int64_t device_index) {
   check<Error>(is_available(), "synchronize: ", why_unavailable());
   const int device = checked_device("synchronize", device_index);
   const DeviceGuard guard(device);
+  flush_nonfinite(device);
   after_wait(cudaDeviceSynchronize(), device, "synchronize");
 }
 

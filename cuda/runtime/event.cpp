@@ -7,6 +7,7 @@
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 
 namespace gradus::cuda {
 
@@ -56,7 +57,9 @@ void Event::block(const Stream& stream) const {
 }
 
 void Event::synchronize() const {
-  if (handle_) after_wait(cudaEventSynchronize(native(*this)), device_, "Event::synchronize");
+  if (!handle_) return;
+  flush_nonfinite(device_);
+  after_wait(cudaEventSynchronize(native(*this)), device_, "Event::synchronize");
 }
 
 bool Event::query() const {

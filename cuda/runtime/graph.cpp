@@ -19,6 +19,7 @@
 #include "gradus/cuda/runtime/event.h"
 #include "gradus/cuda/runtime/fault.h"
 #include "gradus/cuda/runtime/graph_memory.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 #include "gradus/cuda/runtime/relaunch.h"
 #include "gradus/tensor/math/philox.h"
 
@@ -170,6 +171,7 @@ void Graph::capture_end() {
   check<Error>(state_ && state_->capture,
                "capture_end: the graph is not being captured; call capture_begin() first");
   const DeviceGuard guard(state_->stream.device_index());
+  flush_nonfinite(state_->stream.device_index());
   cudaError_t status = state_->end();
   if (status == cudaSuccess) status = cudaGraphInstantiate(&state_->exec, state_->graph, 0);
   if (status == cudaSuccess) return;
@@ -185,6 +187,7 @@ void Graph::replay() {
   const DeviceGuard guard(device);
   check_not_captured("replay: a graph", "graphs do not nest");
   throw_if_faulted(device);
+  flush_nonfinite(device);
   const Stream stream = getCurrentCUDAStream();
   // The replay before may still read the random state that this one writes.
   if (state.last && *state.last != stream && !state.drawn.empty()) {

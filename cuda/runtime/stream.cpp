@@ -10,6 +10,7 @@
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/event.h"
+#include "gradus/cuda/runtime/nonfinite.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus::cuda {
@@ -57,6 +58,7 @@ cudaStream_t native(const Stream& stream) { return static_cast<cudaStream_t>(str
 
 void Stream::synchronize() const {
   const DeviceGuard guard(device_);
+  flush_nonfinite(device_);
   after_wait(cudaStreamSynchronize(native(*this)), device_, "Stream::synchronize");
 }
 

@@ -60,6 +60,9 @@ struct Nested {
   static inline thread_local constinit int depth = 0;
 };
 std::atomic<uint64_t> last_number{0};
+// The memory that this thread filled last, where the number is finite. scatter_
+// often changes that.
+thread_local std::weak_ptr<StorageImpl> filled_last;
 
 // Whether a function and its derivative make no NaN and no infinity of finite numbers.
 constexpr bool stays_finite(UnaryOp op) {
@@ -80,6 +83,53 @@ constexpr bool stays_finite(UnaryOp op) {
   }
 }
 
+// Whether f(x) is not finite wherever x is not.
+constexpr bool passes(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::log:
+    case UnaryOp::sqrt:
+    case UnaryOp::sin:
+    case UnaryOp::cos:
+    case UnaryOp::gelu:
+    case UnaryOp::gelu_tanh:
+    case UnaryOp::silu:
+    case UnaryOp::square:
+      return true;
+    default:
+      return false;
+  }
+}
+constexpr bool passes(BinaryOp op) {
+  return op == BinaryOp::add || op == BinaryOp::sub || op == BinaryOp::mul;
+}
+constexpr bool passes(TernaryOp op) { return op == TernaryOp::product || op == TernaryOp::addcmul; }
+constexpr bool passes(ReduceOp op) {
+  return op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::norm1 ||
+         op == ReduceOp::norm2;
+}
+
+// The parameters of a function that pass on what is not finite, as bits of their places among the
+// tensors. Functions whose rows choose are left out.
+constexpr unsigned passing_parameters(Function f) {
+  constexpr unsigned all = ~0u, first = 1;
+  switch (f) {
+    case Function::copy:
+    case Function::mean_square:
+    case Function::mean_square_grad:
+    case Function::normalize:
+    case Function::normalize_sums:
+    case Function::normalize_grad:
+    case Function::normalize_grads:
+    case Function::matmul:
+    case Function::matmul_sums:
+      return all;
+    case Function::map_grad:  // grad times the derivative
+      return first;
+    default:
+      return 0;
+  }
+}
+
 unsigned kinds_of(double value) {
   return std::isnan(value) ? kNans : std::isinf(value) ? kInfinities : 0u;
 }
@@ -94,9 +144,15 @@ class Look {
   template <class... Args>
   Look(Function function, const char* name, const Args&... args)
       : function_(function), name_(name) {
-    if (Nested::depth > 1 || is_passed_over(function) || !NanWatcher::get().looks()) return;
+    if (Nested::depth > 1) return;
     const int tensors = (0 + ... + int{is_of_tensors<Args>});
     first_result_ = tensors - contracts::of(function).results;
+    const bool is_looked_at = !is_passed_over(function) && NanWatcher::get().looks();
+    if (function != Function::update || !is_looked_at) (tell_change(args), ...);
+    place_ = 0;
+    if (function == Function::fill) filled_last = filled(args...);
+    if (!is_looked_at || cuda_is_renewing()) return;
+    passing_ = passing_parameters(function);
     (see(args), ...);
     looks_ = !results_.empty() && !stays_finite_ && (function != Function::copy || is_conversion());
     if (looks_) look_before();
@@ -111,8 +167,51 @@ class Look {
   static constexpr bool is_of_tensors = std::is_same_v<T, Tensor> || std::is_same_v<T, Operand> ||
                                         std::is_same_v<T, ArrayRef<Tensor>>;
 
+  // A GPU looks at tensors that wait before they change.
+  void tell_change(const Tensor& x) {
+    if (place_++ >= first_result_ || function_ == Function::factorize) change({x});
+  }
+  void tell_change(const Operand&) { ++place_; }
+  void tell_change(ArrayRef<Tensor> list) {
+    if (place_++ >= first_result_ || function_ == Function::factorize) change(list);
+  }
+  void tell_change(ArrayRef<UpdatedParameter> list) {
+    for (const UpdatedParameter& each : list) {
+      change({each.parameter});
+      change(each.states);
+    }
+  }
+  template <class Other>
+  void tell_change(const Other&) {}
+  void change(ArrayRef<Tensor> list) {
+    for (const Tensor& x : list) {
+      if (!x.defined() || !x.is_cuda()) continue;
+      cuda_will_change({x}, /*updates=*/false);
+      if (function_ != Function::scatter && filled_last.lock() == x.impl().storage)
+        filled_last.reset();
+    }
+  }
+  static std::weak_ptr<StorageImpl> filled(const Tensor& out, const Scalar& value) {
+    if (!out.is_cuda() || (value.isFloatingPoint() && kinds_of(value.toDouble()) != 0)) return {};
+    if (static_cast<size_t>(out.numel()) * out.element_size() != out.storage().nbytes()) return {};
+    return out.impl().storage;
+  }
+  template <class... Other>
+  static std::weak_ptr<StorageImpl> filled(const Other&...) {
+    return {};
+  }
+
   void add(const Tensor& x) {
-    if (may_be_nonfinite(x)) (place_ < first_result_ ? operands_ : results_).push_back(x);
+    if (!may_be_nonfinite(x)) return;
+    if (place_ < first_result_) {
+      const auto i = operands_.size();
+      if (i < 64 && place_ < 32 && (passing_ >> place_ & 1) &&
+          (function_ != Function::copy || !x.is_complex()))  // a part of which may be dropped
+        passed_ |= uint64_t{1} << i;
+      operands_.push_back(x);
+    } else {
+      results_.push_back(x);
+    }
   }
   void see(const Tensor& x) {
     add(x);
@@ -135,6 +234,13 @@ class Look {
   void see(const UnaryOp& op) {
     chosen_ = profiler::chosen_name(op);
     stays_finite_ = stays_finite(op);
+    if (function_ == Function::map && passes(op)) passing_ = ~0u;
+  }
+  template <class Row>
+  requires(std::is_same_v<Row, BinaryOp> || std::is_same_v<Row, TernaryOp> ||
+           std::is_same_v<Row, ReduceOp>) void see(const Row& op) {
+    chosen_ = profiler::chosen_name(op);
+    if (passes(op)) passing_ = ~0u;
   }
   void see(const Factorization& op) {
     chosen_ = profiler::chosen_name(op);
@@ -163,6 +269,7 @@ class Look {
     for (const UpdatedParameter& each : list) {
       if (may_be_nonfinite(each.parameter)) results_.push_back(each.parameter);
       if (may_be_nonfinite(each.gradient)) operands_.push_back(each.gradient);
+      passed_ = each.found_inf.defined() ? 0 : ~uint64_t{0};
     }
     parameters_ = static_cast<int>(results_.size());
     for (const UpdatedParameter& each : list)
@@ -189,10 +296,16 @@ class Look {
     Tensors changed = overwritten_;
     changed.insert(changed.end(), kept, operands_.end());
     operands_.erase(kept, operands_.end());
-    if (function_ == Function::scatter) changed = results_;
+    if (changed.size() > 0) passed_ = 0;  // whose bits are of the operands that there were
+    if (function_ == Function::scatter && filled_last.lock() != results_[0].impl().storage)
+      changed = results_;
+    if (function_ == Function::scatter) filled_last.reset();
     number_ = ++last_number;
+    if (function_ == Function::update && results_[0].is_cuda())
+      cuda_will_change(results_, /*updates=*/true);
     if (changed.empty()) return;
-    if (results_[0].is_cuda())
+    noted_ = results_[0].is_cuda();
+    if (noted_)
       cuda_note_kinds(number_, changed);
     else
       given_ |= cpu_kinds(changed);
@@ -229,7 +342,13 @@ class Look {
 
   void look_behind() {
     if (function_ == Function::factorize) hide_unseen();
-    const CheckedOperation operation{number_, results_, operands_, given_};
+    const CheckedOperation operation{.number = number_,
+                                     .results = results_,
+                                     .operands = operands_,
+                                     .given = given_,
+                                     .passed = passed_,
+                                     .noted = noted_,
+                                     .updates = function_ == Function::update};
     NanWatcher& watcher = NanWatcher::get();
     const auto note = [&] {
       return watcher.note(profiler::operation_name(name_, chosen_), operation, parameters_);
@@ -249,7 +368,9 @@ class Look {
   const char* const name_;
   const char* chosen_ = nullptr;
   const fused::Kernel* kernel_ = nullptr;
-  bool looks_ = false, stays_finite_ = false;
+  bool looks_ = false, stays_finite_ = false, noted_ = false;
+  unsigned passing_ = 0;  // parameters, as passing_parameters
+  uint64_t passed_ = 0;   // as in CheckedOperation
   int place_ = 0, first_result_ = 0, parameters_ = 0;
   unsigned given_ = 0;
   uint64_t number_ = 0;
@@ -261,9 +382,36 @@ class Look {
 
 }  // namespace
 
-#define MEMORY(result, name, called, parameters, arguments, ...) \
-  result NanBackend::name parameters { return inner().name arguments; }
+namespace {
+
+// Memory that a GPU's searches keep is given back where there is no other.
+template <class F>
+StoragePtr memory_of(const F& allocate, size_t, Device device) {
+  try {
+    return allocate();
+  } catch (const OutOfMemoryError&) {
+    if (!cuda_flush_nonfinite(device)) throw;
+  }
+  return allocate();
+}
+template <class F>
+Device memory_of(const F& resolve, Device) {
+  return resolve();
+}
+template <class F>
+void memory_of(const F& transfer, const Tensor& src, const Tensor& dst, bool) {
+  cuda_flush_nonfinite(src.device());
+  if (dst.is_cuda()) cuda_will_change({dst}, /*updates=*/false);
+  transfer();
+}
+
+}  // namespace
+
 #define GRADUS_SEEN(...) __VA_ARGS__
+#define MEMORY(result, name, called, parameters, arguments, ...)                     \
+  result NanBackend::name parameters {                                               \
+    return memory_of([&] { return inner().name arguments; }, GRADUS_SEEN arguments); \
+  }
 #define ROW(result, name, called, parameters, arguments, ...) \
   result NanBackend::name parameters {                        \
     Look look(Function::name, #name, GRADUS_SEEN arguments);  \

@@ -75,7 +75,9 @@ std::string text_of_operands(const OperationNote& note, const NonfiniteFinding& 
   if (note.operands.empty()) return "";
   std::string out = (finding.given & kInfinities) ? "; inputs have infinities and no NaN"
                     : (finding.given & kNans)     ? "; inputs have NaN and no infinity"
-                                                  : "; inputs are finite";
+                    : (finding.given & kChanged)
+                        ? "; inputs that the step did not change since are finite"
+                        : "; inputs are finite";
   std::string dtype;
   gradus::append(dtype, note.dtype);
   return out + ", largest " + short_number(finding.largest) + " in " + dtype;

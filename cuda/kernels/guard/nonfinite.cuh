@@ -1,6 +1,7 @@
-// The search for NaN and infinities behind an operation: one kernel, in a graph too. The blocks go
-// over the results. Nearly always all is finite, and nothing is left to do. Otherwise the last
-// block to end looks at the operands, and tells the host what the operation has made.
+// The search for NaN and infinities behind operations: one kernel, in a graph too. The blocks go
+// over results. Nearly always all is finite, and nothing is left to do. Otherwise the last block to
+// end looks at the operations one after the other, at results and operands, and tells the host what
+// the first one has made.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -47,11 +48,28 @@ struct StridedWords {
   __device__ int64_t place(int64_t i) const { return dense ? i : offsets_of(walk, i).at[0]; }
 };
 
+// An operation whose search was put off. The rows are results, then operands.
+struct WaitingOperation {
+  uint64_t number;
+  unsigned given;  // kinds known to the host
+  int first, count, all;
+  unsigned* noted;  // kinds that a search before the operation found, or null
+};
+// Operations in the order of their launches, in memory of the host.
+struct WaitingOperations {
+  const WaitingOperation* operations;  // null: none
+  const StridedWords* rows;
+  int count;
+  bool are_noted;           // some are
+  const unsigned* updated;  // what an optimizer's step among them sets, or null
+};
+
 template <class Words, int most>
 struct NonfiniteTable {
   uint64_t number;
   bool before;                     // the operation has not run; the results are what it will change
   bool ends;                       // no other launch for this operation follows
+  WaitingOperations waiting;       // whose results the rows are
   unsigned given;                  // kinds known to the host
   int count, all;                  // rows: results first, then operands
   unsigned first_block[most + 1];  // of each result, and the number of blocks
@@ -156,13 +174,20 @@ __device__ WordCount count_words(const Words& row, int number, int64_t begin, in
   return out;
 }
 
+// A word that atomics change, which a cache may still have as it was.
+template <class T>
+__device__ T as_is(const T& word) {
+  return *static_cast<const volatile T*>(&word);
+}
+
 // The last block takes a chunk of each operand in turn, so that a mask shows its infinities soon.
+// Returns whether the host is told of something.
 template <class Table>
-__device__ void look_at_operands(const Table& table) {
+__device__ bool look_at_operands(const Table& table) {
   __shared__ unsigned long long nans, infinities, first;
   __shared__ unsigned largest;  // the bits of a float that is not negative, which order as it does
   NonfiniteScratch& scratch = *table.scratch;
-  const unsigned found = (scratch.nans ? 1u : 0u) | (scratch.infinities ? 2u : 0u);
+  const unsigned found = (as_is(scratch.nans) ? 1u : 0u) | (as_is(scratch.infinities) ? 2u : 0u);
   unsigned given = table.given | scratch.given;
   if (threadIdx.x == 0) nans = infinities = 0, first = kNowhere, largest = 0;
   __syncthreads();
@@ -189,16 +214,66 @@ __device__ void look_at_operands(const Table& table) {
     if (found == 2 && (given & 2u)) goes_on = false;  // an infinity that was there: nothing to tell
   }
   __syncthreads();
-  if (threadIdx.x != 0) return;
   const unsigned made = found & ~given;
-  if (made == 0 && !(found & 1u)) return;
+  if (made == 0 && !(found & 1u)) return false;
+  if (threadIdx.x != 0) return true;
   NonfiniteRecord& record = *table.record;
-  if (atomicCAS(&record.state, 0u, 1u) != 0u) return;
+  if (atomicCAS(&record.state, 0u, 1u) != 0u) return true;
   record.given = given;
   record.number = table.number;
-  record.nans = scratch.nans, record.infinities = scratch.infinities, record.first = scratch.first;
+  record.nans = as_is(scratch.nans), record.infinities = as_is(scratch.infinities);
+  record.first = as_is(scratch.first);
   record.given_nans = nans, record.given_infinities = infinities, record.given_first = first;
   record.largest = static_cast<double>(__uint_as_float(largest));
+  return true;
+}
+
+// An operation of those that wait, as look_at_operands takes it.
+struct WaitingTable {
+  uint64_t number;
+  unsigned given;
+  int count, all;
+  const StridedWords* rows;
+  NonfiniteScratch* scratch;
+  NonfiniteRecord* record;
+};
+
+__device__ inline void clear_counts(NonfiniteScratch& scratch) {
+  scratch.nans = scratch.infinities = 0;
+  scratch.first = kNowhere;
+}
+
+// One block looks at the operations in turn, up to the first one that there is something to tell
+// of.
+__device__ inline void look_at_waiting(const WaitingOperations& waiting, NonfiniteScratch& scratch,
+                                       NonfiniteRecord& record) {
+  bool told = false;
+  for (int i = 0; i < waiting.count && !told; ++i) {
+    const WaitingOperation operation = waiting.operations[i];
+    const WaitingTable table{operation.number,
+                             operation.given | (operation.noted ? *operation.noted : 0u),
+                             operation.count,
+                             operation.all,
+                             waiting.rows + operation.first,
+                             &scratch,
+                             &record};
+    if (threadIdx.x == 0) clear_counts(scratch);
+    __syncthreads();
+    for (int r = 0; r < table.count; ++r) {
+      const WordCount count = count_words(table.rows[r], r, 0, table.rows[r].numel);
+      if (count.first == kNowhere) continue;
+      atomicAdd(&scratch.nans, count.nans);
+      atomicAdd(&scratch.infinities, count.infinities);
+      atomicMin(&scratch.first, count.first);
+    }
+    __threadfence();
+    __syncthreads();
+    const bool found = as_is(scratch.first) != kNowhere;
+    __syncthreads();
+    if (found) told = look_at_operands(table);
+    __syncthreads();
+  }
+  if (!told && threadIdx.x == 0) record.in_vain = 1;
 }
 
 template <class Words, int most>
@@ -215,15 +290,27 @@ __global__ void __launch_bounds__(kNonfiniteThreads)
     atomicMin(&scratch.first, count.first);
   }
   if (!is_last_block(&scratch.blocks, gridDim.x)) return;
-  if (!table.before && scratch.first != kNowhere) look_at_operands(table);
+  const WaitingOperations& waiting = table.waiting;
+  if (waiting.operations) {
+    const bool found = scratch.first != kNowhere || (waiting.updated && *waiting.updated != 0);
+    __syncthreads();
+    if (found) look_at_waiting(waiting, scratch, *table.record);
+    if (waiting.are_noted)
+      for (int i = threadIdx.x; i < waiting.count; i += kNonfiniteThreads)
+        if (unsigned* const noted = waiting.operations[i].noted) *noted = 0;
+    if (threadIdx.x == 0 && waiting.updated && *waiting.updated != 0)
+      *const_cast<unsigned*>(waiting.updated) = 0;
+  } else if (table.number != 0 && !table.before && scratch.first != kNowhere) {
+    look_at_operands(table);
+  }
   __syncthreads();
   if (threadIdx.x != 0) return;
+  if (table.number == 0 && !table.ends) return;  // the next launch has the counts
   if (table.before)
     scratch.given |= (scratch.nans ? 1u : 0u) | (scratch.infinities ? 2u : 0u);
   else if (table.ends)
     scratch.given = 0;
-  scratch.nans = scratch.infinities = 0;
-  scratch.first = kNowhere;
+  clear_counts(scratch);
 }
 
 }  // namespace gradus::cuda
