@@ -128,7 +128,7 @@ def main():
             turns = []
             for _ in range(args.turns):
                 *cpp, expected = in_cpp(args.program, args.folder, case)
-                values = gradus.load(f"{args.folder}/{name.split()[0]}.safetensors")
+                values = gradus.load(f"{args.folder}/{name}.safetensors")
                 *mine, first = in_python(make, values, case, steps)
                 if not abs(first - expected) <= 1e-4 * abs(expected):
                     sys.exit(f"{case}: the first loss is {first} in Python and {expected} in C++")
