@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -26,7 +27,7 @@ def test_notebook_runs(path):
 def test_notebook_is_short_and_begins_with_the_installation(path):
     cells = json.loads(path.read_text())["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert code[0].startswith("%pip install")
+    assert re.search("^%pip install -q ", code[0], re.MULTILINE) and code[0].endswith("import gradus")
     assert "".join(cells[0]["source"]).startswith("# ")  # a title
     assert len(code) <= 10
 
@@ -34,3 +35,27 @@ def test_notebook_is_short_and_begins_with_the_installation(path):
 def test_every_notebook_is_listed():
     listed = (FOLDER / "README.md").read_text()
     assert NOTEBOOKS and not [path.name for path in NOTEBOOKS if f"({path.name})" not in listed]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_the_first_cell_installs_exists(path, tmp_path, monkeypatch):
+    cells = json.loads(path.read_text())["cells"]
+    first = "".join(next(cell["source"] for cell in cells if cell["cell_type"] == "code"))
+    before, command = re.match(r"(.*?)^%pip (install .*?)$", first, re.DOTALL | re.MULTILINE).groups()
+
+    def words():
+        names = {}
+        exec(before, names)
+        return command.format(**names).split()
+
+    monkeypatch.chdir(FOLDER)
+    install, quiet, package, *options = words()
+    assert (install, quiet) == ("install", "-q") and (FOLDER / package / "pyproject.toml").exists()
+    known = (FOLDER / package / "cmake/options.cmake").read_text()
+    for flag, option in zip(options[::2], options[1::2], strict=True):
+        name, value = re.fullmatch(r"cmake[.]define[.](\w+)=(\w+)", option).groups()
+        assert flag == "-C" and re.search(rf"^set\({name} .*\n.*\b{value}\b", known, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    wheel = tmp_path / "gradus-0.1.0-cp310-abi3-manylinux_2_34_x86_64.whl"
+    wheel.touch()
+    assert words()[2] == (package if path.stem in NEED_SIMULATOR else wheel.name)
