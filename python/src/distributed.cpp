@@ -7,7 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "bind.h"
@@ -72,7 +74,22 @@ distributed::Milliseconds duration_of(double seconds) {
 }
 
 struct PythonDataParallel : nn::parallel::DataParallelBase {
-  using DataParallelBase::DataParallelBase;
+  template <class... Args>
+  explicit PythonDataParallel(const std::shared_ptr<nn::Module>& module, const Args&... args)
+      : DataParallelBase(module, args...) {
+    const std::lock_guard lock(all_mutex);
+    all.insert(this);
+  }
+  ~PythonDataParallel() override {
+    const std::lock_guard lock(all_mutex);
+    all.erase(this);
+  }
+  // Lets go of all replicas. At the end of the program they still refer to its classes, past C++
+  // that the garbage collector does not see.
+  static void forget_replicas() {
+    const std::lock_guard lock(all_mutex);
+    for (PythonDataParallel* each : all) each->replicate();
+  }
 
   // f(replica, module, tensors) returns a list of tensors for each replica; the lists are joined.
   Tensors run(const Tensors& given, nb::handle function) {
@@ -111,6 +128,10 @@ struct PythonDataParallel : nn::parallel::DataParallelBase {
     python.wait([&] { forward_all(scatter, given.empty() ? 1 : arguments.size(), call, gather); });
     return std::move(*results[0]);
   }
+
+ private:
+  static inline std::mutex all_mutex;
+  static inline std::unordered_set<PythonDataParallel*> all;  // those that live
 };
 
 struct PythonDistributedModule final : distributed::DistributedModule {
@@ -348,6 +369,8 @@ void bind_distributed(nb::module_& m, nb::module_& nn) {
       .def_prop_ro("device_ids", &PythonDataParallel::device_ids, "The devices of the replicas.")
       .def_prop_ro("output_device", &PythonDataParallel::output_device, "Where results are joined.")
       .def("replicate", &PythonDataParallel::replicate, "The next call copies the module again.");
+  nb::module_::import_("atexit").attr("register")(
+      nb::cpp_function([] { PythonDataParallel::forget_replicas(); }));
   nb::class_<PythonDistributedModule, nn::Module>(m, "_DistributedModule",
                                                   nb::type_slots(module_slots))
       .def(

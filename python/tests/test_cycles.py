@@ -380,6 +380,18 @@ if gradus.cuda.device_count() >= {count}:
     parallel = nn.DataParallel(net, list(range({count})))
     parallel(gradus.ones(4, 2, device="cuda:0")).sum().backward()
 """ for count in (1, 2)},
+    "the class below DataParallel": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+    def forward(self, x):
+        return self.inner(x)
+if gradus.cuda.device_count() >= 2:
+    parallel = gradus._gradus._distributed._DataParallel(Net().to("cuda:0"), [0, 1], None, 0)
+    x = gradus.ones(4, 2, device="cuda:0")
+    parallel._run([x], lambda replica, module, parts: [module(parts[0])])[0].sum().backward()
+""",
 }
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,16 +40,6 @@ def _refuse_copies(self: Any, *args: Any) -> Any:
     raise TypeError(f"{type(self).__name__} is not copied; copy its module")
 
 
-_with_replicas: weakref.WeakSet[DataParallel] = weakref.WeakSet()
-
-
-@atexit.register
-def _forget_replicas() -> None:
-    """Replicas refer to the program's classes and so to its names, past C++ that the garbage collector does not see."""
-    for each in list(_with_replicas):
-        each.replicate()
-
-
 class DataParallel(_distributed._DataParallel):
     """One batch on several devices of one process.
 
@@ -67,7 +55,6 @@ class DataParallel(_distributed._DataParallel):
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__(module, device_ids, output_device, dim)
         self.__dict__["module"] = module
-        _with_replicas.add(self)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module returns for the whole batch."""
