@@ -112,23 +112,29 @@ std::shared_ptr<Node> as_strided_node(const Tensor& base, const Tensor& view) {
   return node;
 }
 
-Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                  std::optional<int64_t> storage_offset) {
-  check(size.size() == stride.size(), "as_strided: size ", size, " and stride ", stride,
+Geometry checked_geometry(const char* op, const Tensor& x, IntArrayRef size, IntArrayRef stride,
+                          int64_t storage_offset) {
+  check(size.size() == stride.size(), op, ": size ", size, " and stride ", stride,
         " differ in length; give one stride for each size");
   const Geometry out{Dims(size.data(), size.size()), Dims(stride.data(), stride.size()),
-                     storage_offset.value_or(self.storage_offset())};
+                     storage_offset};
   for (size_t d = 0; d < size.size(); ++d)
-    check(size[d] >= 0 && stride[d] >= 0, "as_strided: size ", size, " or stride ", stride,
+    check(size[d] >= 0 && stride[d] >= 0, op, ": size ", size, " or stride ", stride,
           " has a negative entry; give numbers of at least 0");
-  check(out.offset >= 0, "as_strided: storage_offset ", out.offset,
+  check(out.offset >= 0, op, ": storage_offset ", out.offset,
         " is negative; count it from the beginning of the storage");
-  const int64_t available =
-      static_cast<int64_t>(self.impl().storage->nbytes() / self.element_size());
+  const int64_t available = static_cast<int64_t>(x.impl().storage->nbytes() / x.element_size());
   const int64_t needed = end_of(out);
-  check(checked_numel("as_strided", size) == 0 || needed <= available, "as_strided: size ", size,
-        ", stride ", stride, " and storage_offset ", out.offset, " need a storage of ", needed,
-        " elements, and that of self has ", available);
+  check(checked_numel(op, size) == 0 || needed <= available, op, ": size ", size, ", stride ",
+        stride, " and storage_offset ", out.offset, " need a storage of ", needed,
+        " elements, and there is one of ", available);
+  return out;
+}
+
+Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                  std::optional<int64_t> storage_offset) {
+  const Geometry out = checked_geometry("as_strided", self, size, stride,
+                                        storage_offset.value_or(self.storage_offset()));
   Tensor result = raw::as_strided(self, out.sizes, out.strides, out.offset);
   if (recording(self)) record(kNode, result, {self}, {}, backward_of(geometry_of(self), out));
   return result;

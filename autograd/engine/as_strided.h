@@ -22,6 +22,11 @@ Tensor from_geometry(const Tensor& parts, bool is_complex);
 // A copy of x with the strides of `like`, and element 0 at offset 0. Differentiable.
 Tensor laid_out(const Tensor& x, const Geometry& like);
 
+// The geometry of such a view of x. Errors: ValueError for numbers below 0 and for elements beyond
+// the storage.
+Geometry checked_geometry(const char* op, const Tensor& x, IntArrayRef size, IntArrayRef stride,
+                          int64_t storage_offset);
+
 // A node that reads the elements of `view` out of the base, by the view's geometry.
 std::shared_ptr<Node> as_strided_node(const Tensor& base, const Tensor& view);
 

@@ -81,8 +81,8 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
     return batch_norm(input, options.weight(), options.bias(), running_mean, running_var,
                       /*training=*/false, 0, options.eps(), true);
   }
-  const Tensor rows = input.flatten(2);
-  check(rows.dim() > 2 && rows.size(2) != 1,
+  const Tensor rows = input.dim() > 2 ? input.flatten(2) : input.unsqueeze(2);
+  check(rows.size(2) != 1,
         "instance_norm: Expected more than 1 spatial element when training, got input size ",
         input.sizes(), "; use a larger input, or eval()");
   check(running_mean.defined() == running_var.defined(),

@@ -1,4 +1,5 @@
 // as_strided_, squeeze_, transpose_, set_: a tensor's own geometry changes, its elements stay.
+#include "gradus/autograd/engine/as_strided.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
@@ -51,9 +52,10 @@ Tensor& Tensor::set_(const Tensor& source, int64_t storage_offset, IntArrayRef s
   check<Error>(source.device() == device(), "set_: source is on ", source.device(),
                ", the tensor on ", device(), "; expected one device");
   check_history("set", *this, false);
-  const bool row_major = stride.empty() && !size.empty();
-  set_data(source.detach().as_strided(
-      size, row_major ? IntArrayRef(contiguous_strides(size)) : stride, storage_offset));
+  const Dims row_major = stride.empty() ? contiguous_strides(size) : Dims();
+  const Geometry part = checked_geometry(
+      "set_", source, size, stride.empty() ? IntArrayRef(row_major) : stride, storage_offset);
+  set_data(raw::as_strided(source.detach(), part.sizes, part.strides, part.offset));
   impl().view_of = nullptr;
   impl().creation_meta = autograd::CreationMeta::DEFAULT;
   return handle();
