@@ -82,8 +82,8 @@ endforeach()
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
 set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize watch distributed cuda compat cpu)
-# Public are gradus.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they include. All others are
-# internal: they are not installed, and may change with any version.
+# Public are gradus.h, nn/named_class.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they
+# include. All others are internal: they are not installed, and may change with any version.
 set(GRADUS_PUBLIC_CUDA cuda.h device_status.h graphed.h nvtx.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
     runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/pinned.h runtime/piece_streams.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
@@ -102,7 +102,7 @@ function(gradus_publish header)
 endfunction()
 file(GLOB_RECURSE roots RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/compat/*.h)
 list(TRANSFORM GRADUS_PUBLIC_CUDA PREPEND cuda/ OUTPUT_VARIABLE cuda_roots)
-foreach(header gradus.h version.h ${roots} ${cuda_roots})
+foreach(header gradus.h version.h nn/named_class.h ${roots} ${cuda_roots})
   gradus_publish(${header})
 endforeach()
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)

@@ -1,5 +1,5 @@
 // The path of the module in which an error was raised, added to it on its way up.
-#include "gradus/nn/module.h"
+#include "gradus/nn/named_class.h"
 
 namespace gradus::nn {
 
@@ -30,7 +30,7 @@ void Module::add_path_to(Error& error) const {
   const bool has_path = !added.text.empty() && message.ends_with(added.text);
   if (has_path && added.module == this) return;
   const std::string name = has_path ? name_below(*this, added.module) : "";
-  const std::string type = short_class_name(typeid(*this));
+  const std::string type = short_class_name(*this);
   if (name.empty()) {
     added = {this, "", type, "\nin " + type};
   } else {

@@ -9,6 +9,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/node.h"
+#include "gradus/nn/named_class.h"
 #include "gradus/tensor/base/warning.h"
 
 namespace gradus::nn {
@@ -333,6 +334,12 @@ std::string short_class_name(const std::type_info& type) {
   name.erase(0, name.rfind(':') + 1);
   if (name.ends_with("Impl")) name.resize(name.size() - 4);
   return name;
+}
+
+NamedClass::~NamedClass() = default;
+std::string short_class_name(const Module& module) {
+  const auto* const named = dynamic_cast<const NamedClass*>(&module);
+  return named != nullptr ? named->class_name() : short_class_name(typeid(module));
 }
 
 void detail::fail_empty_holder(const std::type_info& contained) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/nn/named_class.h"
 #include "gradus/watch/eval_mode.h"
 #include "gradus/watch/multiply_adds.h"
 #include "gradus/watch/text.h"
@@ -27,7 +28,7 @@ class Pass {
     model.apply([&](const std::string& name, nn::Module& module) {
       if (!modules_.insert(&module).second) return;  // it stands in several places
       const size_t row = rows_.size();
-      rows_.push_back({name, nn::short_class_name(typeid(module)), {}, 0, 0, 0});
+      rows_.push_back({name, nn::short_class_name(module), {}, 0, 0, 0});
       for (const Tensor& parameter : module.parameters(/*recurse=*/false))
         rows_[row].parameters += parameter.numel();
       const auto found = seen.find(module.name());

@@ -1,6 +1,7 @@
 // gradus.nn.Module: a module of C++ that Python may derive from.
 #include "modules.h"
 
+#include <gradus/nn/named_class.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 #include <nanobind/trampoline.h>
@@ -108,8 +109,9 @@ void check_all_taken(const char* function, const nb::dict& keywords) {
 namespace {
 
 // A module whose class is Python's.
-struct PythonModule : nn::Module {
+struct PythonModule : nn::Module, nn::NamedClass {
   NB_TRAMPOLINE(nn::Module, 1);
+  std::string class_name() const override { return name(); }
   void train(bool on) override { NB_OVERRIDE(train, on); }
   std::shared_ptr<nn::Module> clone(const std::optional<Device>& device) const override {
     const Acquired python;

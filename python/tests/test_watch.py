@@ -137,6 +137,15 @@ def test_metrics():
         metrics.F1Score(3, average="no")
 
 
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
 def test_profile(tmp_path):
     model, x = nn.Sequential(nn.Linear(8, 4), nn.ReLU()), gradus.rand(3, 8)
     with profiler.profile(record_shapes=True, profile_memory=True, with_modules=True) as prof:
@@ -147,6 +156,9 @@ def test_profile(tmp_path):
     assert rows["a step"].count == 2 and rows["relu"].count == 2 and rows["a step"].cpu_time_total > 0
     assert "a step" in prof.key_averages().table("self_cpu_time_total", 5)
     assert "Linear" in prof.module_averages().table()
+    with profiler.profile(with_modules=True) as named:
+        Named()(x)
+    assert "Named" in named.module_averages().table() and "PythonModule" not in named.module_averages().table()
     prof.export_chrome_trace(tmp_path / "trace.json")
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     prof.export_memory_timeline(tmp_path / "memory.svg")

@@ -8,6 +8,7 @@
 
 #include "gradus/autograd/engine/code_place.h"
 #include "gradus/autograd/engine/graph_task.h"
+#include "gradus/nn/named_class.h"
 #include "gradus/tensor/base/modes.h"
 #include "gradus/watch/guard/nan_backend.h"
 #include "gradus/watch/profiler/device_layers.h"
@@ -160,7 +161,7 @@ bool NanWatcher::looks() {
 
 void NanWatcher::begin(const nn::Module& module) noexcept {
   thread().begin([&](Open& open) {
-    const std::string type = nn::short_class_name(typeid(module));
+    const std::string type = nn::short_class_name(module);
     if (const Open* const holder = thread().module()) {
       const std::string name = profiler::path_below(*holder->module, module);
       if (!name.empty()) open.prefix = holder->prefix + (holder->prefix.empty() ? "" : ".") + name;

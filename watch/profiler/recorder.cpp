@@ -9,6 +9,7 @@
 #include "gradus/cuda/nvtx.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/graph.h"
+#include "gradus/nn/named_class.h"
 #include "gradus/watch/profiler/device_layers.h"
 #include "gradus/watch/profiler/profiling_backend.h"
 #include "gradus/watch/text.h"
@@ -124,7 +125,7 @@ void Recorder::begin_quietly(F f) noexcept {
 
 void Recorder::begin(const nn::Module& module) noexcept {
   begin_quietly([&](Thread& mine, Open& opened) {
-    const std::string type = nn::short_class_name(typeid(module));
+    const std::string type = nn::short_class_name(module);
     if (!nvtx_) {
       opened.path = type;
       if (const Open* const holder = mine.calls.module()) {
