@@ -127,7 +127,7 @@ Geometry checked_geometry(const char* op, const Tensor& x, IntArrayRef size, Int
   const int64_t needed = end_of(out);
   check(checked_numel(op, size) == 0 || needed <= available, op, ": size ", size, ", stride ",
         stride, " and storage_offset ", out.offset, " need a storage of ", needed,
-        " elements, and there is one of ", available);
+        " elements, and that of the tensor has ", available);
   return out;
 }
 
