@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 #include <nanobind/trampoline.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "bind.h"
@@ -13,22 +14,17 @@
 
 namespace gradus::python {
 
-bool other_text(std::string_view text, PaddingMode& to) {
-  if (text == "constant")
-    to = PaddingMode::Constant;
-  else if (text == "border")
-    to = PaddingMode::Replicate;
-  else if (text == "reflection")
-    to = PaddingMode::Reflect;
-  else
-    return false;
-  return true;
-}
-
 std::string joined(const std::vector<std::string>& texts, std::string_view between) {
   std::string out;
   for (const std::string& text : texts) out.append(out.empty() ? "" : between).append(text);
   return out;
+}
+
+std::string one_of_types(const std::vector<std::string>& types) {
+  std::vector<std::string> once;
+  for (const std::string& type : types)
+    if (std::ranges::find(once, type) == once.end()) once.push_back(type);
+  return joined(once, " | ");
 }
 
 std::string signature_of(const std::vector<OptionText>& options) {
@@ -48,12 +44,40 @@ void fail_argument(const char* function, std::string_view name, const char* what
 }
 
 void fail_value(const char* function, std::string_view name, nb::handle given,
-                const std::string& type, std::span<const char* const> choices) {
+                const std::string& type, const std::vector<std::string>& choices) {
   const std::string found = std::string(function) + ": " + std::string(name) + " is " +
                             nb::cast<std::string>(nb::repr(given)) + "; expected ";
   if (choices.empty() || !PyUnicode_Check(given.ptr())) fail<TypeError>(found, type);
-  fail<ValueError>(found, "one of ",
-                   joined(std::vector<std::string>(choices.begin(), choices.end()), ", "));
+  fail<ValueError>(found, "one of ", joined(choices, ", "));
+}
+
+namespace {
+constexpr const char* kReturnIndices = "return_indices";
+}
+std::string with_return_indices(const std::string& signature) {
+  return signature + (signature.find("*,") == signature.npos ? ", *" : "") +
+         ", return_indices: bool = False";
+}
+bool take_return_indices(const char* function, nb::dict& keywords) {
+  const nb::str key(kReturnIndices);
+  if (!keywords.contains(key)) return false;
+  const nb::object given(keywords[key]);
+  bool wanted = false;
+  if (!load(given, true, wanted)) fail_value(function, kReturnIndices, given, "a bool");
+  PyDict_DelItem(keywords.ptr(), key.ptr());
+  return wanted;
+}
+
+bool returns_indices(nb::handle pool) {
+  PyObject* const own = PyObject_GenericGetDict(pool.ptr(), nullptr);
+  if (own == nullptr) nb::raise_python_error();
+  const nb::object attributes = nb::steal(own);
+  return PyDict_GetItemString(own, kReturnIndices) == Py_True;
+}
+void set_return_indices(nb::handle pool, bool on) {
+  if (PyObject_GenericSetAttr(pool.ptr(), nb::str(kReturnIndices).ptr(), on ? Py_True : Py_False) !=
+      0)
+    nb::raise_python_error();
 }
 
 std::vector<std::string> names_of(std::string_view list) {

@@ -137,24 +137,55 @@ struct Placement {
   Param<std::optional<Device>> device;
   Param<std::optional<ScalarType>> dtype;
 };
+// The keyword return_indices: as the last of a signature, and taken out of the keywords.
+std::string with_return_indices(const std::string& signature);
+bool take_return_indices(const char* function, nb::dict& keywords);
 // Errors: TypeError where keywords are left that nothing has taken.
 void check_all_taken(const char* function, const nb::dict& keywords);
 
 template <class Impl>
 using OptionsOf = std::remove_cvref_t<decltype(std::declval<Impl&>().options)>;
 
-// The call, with arguments by place or by the names that `forward` lists.
+// A pool that can say where its elements come from. Its object keeps return_indices of Python.
+template <class Impl>
+concept SaysPlaces = requires(Impl& pool, const Tensor& x) {
+  pool.forward_with_indices(x);
+};
+bool returns_indices(nb::handle pool);
+void set_return_indices(nb::handle pool, bool on);
+
+// The call, with arguments by place or by the names that `forward` lists. A pool with
+// return_indices is called as a module of Python, whose hooks see both results.
 template <class Impl>
 void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
   using Call = Forward<decltype(&Impl::forward)>;
+  using Self = nb::pointer_and_handle<Impl>;
   const std::vector<std::string> names = names_of(forward);
-  const auto call = [names](Impl& self, const nb::args& args, const nb::kwargs& kwargs) {
-    if (kwargs.size() == 0) return Call::call(self, args);
-    return Call::call(self, with_keywords(args, kwargs, names));
+  const auto bind = [&](const char* name, const auto& with_places) {
+    c.def(
+        name,
+        [names, with_places](Self self, const nb::args& args, const nb::kwargs& kwargs) {
+          const nb::args all = kwargs.size() == 0 ? args : with_keywords(args, kwargs, names);
+          if constexpr (SaysPlaces<Impl>)
+            if (returns_indices(self.h)) return with_places(self, all);
+          return Call::call(*self.p, all);
+        },
+        nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
   };
-  for (const char* name : {"__call__", "forward"})
-    c.def(name, call,
-          nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
+  bind("__call__", [](Self self, const nb::args& args) {
+    const Observed<nn::Module> observed(*self.p);
+    return nb::object(self.h.attr("_call")(*args));
+  });
+  bind("forward", [](Self self, const nb::args& args) -> nb::object {
+    if constexpr (SaysPlaces<Impl>) {
+      check<TypeError>(args.size() == 1 && is_tensor(args[0].ptr()), "forward: expected a tensor");
+      const Tensor& x = tensor_of(args[0].ptr());
+      return result_object(released<TensorPair>([&] {
+        return nn::Module::with_path(*self.p, [&] { return self.p->forward_with_indices(x); });
+      }));
+    }
+    return {};
+  });
 }
 
 // The member of that name, of those that a module of C++ registers; null where there is none.
@@ -195,29 +226,33 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
   note_members(typeid(Impl), [](nn::Module& module, std::string_view member) {
     return member_named(static_cast<Impl&>(module), member);
   });
-  const std::string own = signature_of(Binding::texts());
+  const std::string listed = signature_of(Binding::texts());
+  const std::string own = SaysPlaces<Impl> ? with_return_indices(listed) : listed;
   const std::string signature =
       "def __init__(self" + own + (own.find(", *, ") == own.npos ? ", *, " : ", ") +
       "device: device | str | int | None = None" +
       (own.find(", dtype: ") == own.npos ? ", dtype: dtype | None = None) -> None" : ") -> None");
   c.def(
       "__init__",
-      [name](Impl* self, const nb::args& args, const nb::kwargs& kwargs) {
+      [name](nb::pointer_and_handle<Impl> self, const nb::args& args, const nb::kwargs& kwargs) {
         nb::dict keywords;
         keywords.update(kwargs);
+        const bool places = SaysPlaces<Impl> && take_return_indices(name, keywords);
         const Chosen options = Binding::read(name, args, 0, keywords);
         // Of what is left: some options are called dtype, too.
         const Placement placement(keywords);
         check_all_taken(name, keywords);
-        new (self) Impl(options);
-        placement.apply(*self);
+        new (self.p) Impl(options);
+        placement.apply(*self.p);
+        if constexpr (SaysPlaces<Impl>) set_return_indices(self.h, places);
       },
       nb::sig(kept(signature)));
   // The options, as attributes and for repr().
   c.def("_options", [](Impl& self) {
     nb::dict out;
     Binding::each(self.options, [&](const auto& field) {
-      out[nb::str(field.name.data(), field.name.size())] = option_object(field.value);
+      const std::string_view option = python_name(field.name);
+      out[nb::str(option.data(), option.size())] = option_object(field.value);
     });
     return out;
   });

@@ -7,9 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,7 +37,12 @@ inline constexpr std::array texts_of<Nonlinearity> = {
     "linear",           "conv1d",  "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "sigmoid", "tanh",   "relu",   "leaky_relu",       "gelu"};
 // Other texts that PyTorch has for some.
-bool other_text(std::string_view text, PaddingMode& to);
+template <class E>
+inline constexpr std::array<std::pair<const char*, E>, 0> other_texts_of{};
+template <>
+inline constexpr std::array other_texts_of<PaddingMode> = {
+    std::pair("constant", PaddingMode::Constant), std::pair("border", PaddingMode::Replicate),
+    std::pair("reflection", PaddingMode::Reflect)};
 
 template <class T>
 concept Enumeration = std::is_enum_v<T> && !std::is_same_v<T, ScalarType>;
@@ -83,7 +88,11 @@ bool load_option(nb::handle from, T& to) {
         to = static_cast<T>(i);
         return true;
       }
-    if constexpr (requires { other_text(text, to); }) return other_text(text, to);
+    for (const auto& [other, value] : other_texts_of<T>)
+      if (text == other) {
+        to = value;
+        return true;
+      }
     return false;
   } else if constexpr (std::is_same_v<T, int>) {
     int64_t value;
@@ -203,6 +212,8 @@ nb::object option_object(const T& value) {
 
 // The texts with `between` between them: "int, str".
 std::string joined(const std::vector<std::string>& texts, std::string_view between);
+// "int | str", each type once.
+std::string one_of_types(const std::vector<std::string>& types);
 
 // How a type is written in a signature.
 template <class T>
@@ -240,7 +251,7 @@ std::string type_text() {
            "]";
   } else if constexpr (requires { std::variant_size<T>::value; }) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return joined({type_text<std::variant_alternative_t<I, T>>()...}, " | ");
+      return one_of_types({type_text<std::variant_alternative_t<I, T>>()...});
     }
     (std::make_index_sequence<std::variant_size_v<T>>{});
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
@@ -291,14 +302,34 @@ std::string signature_of(const std::vector<OptionText>& options);
 [[noreturn]] void fail_argument(const char* function, std::string_view name, const char* what);
 // Errors: ValueError for a text that is none of the choices, else TypeError.
 [[noreturn]] void fail_value(const char* function, std::string_view name, nb::handle given,
-                             const std::string& type, std::span<const char* const> choices = {});
-// The texts of a type that has some.
+                             const std::string& type, const std::vector<std::string>& choices = {});
+// The texts that stand for values of a type.
 template <class T>
-std::span<const char* const> choices_of() {
-  if constexpr (Enumeration<T>)
-    return texts_of<T>;
-  else
-    return {};
+std::vector<std::string> choices_of() {
+  std::vector<std::string> out;
+  if constexpr (Enumeration<T>) {
+    out.assign(texts_of<T>.begin(), texts_of<T>.end());
+    for (const auto& other : other_texts_of<T>) out.emplace_back(other.first);
+  } else if constexpr (std::is_same_v<T, nn::InterpolationMode>) {
+    return choices_of<Interpolation>();
+  } else if constexpr (requires(T value) { value.amounts; }) {  // ConvPadding
+    return choices_of<PaddingSize>();
+  } else if constexpr (nn::detail::kIsOptional<T>) {
+    return choices_of<typename T::value_type>();
+  } else if constexpr (requires { std::variant_size<T>::value; }) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      const auto add = [&](const std::vector<std::string>& texts) {
+        out.insert(out.end(), texts.begin(), texts.end());
+      };
+      (add(choices_of<std::variant_alternative_t<I, T>>()), ...);
+    }
+    (std::make_index_sequence<std::variant_size_v<T>>{});
+  }
+  return out;
+}
+// What Python calls an option: the name that C++ has, but for words of Python and PyTorch's own.
+constexpr std::string_view python_name(std::string_view name) {
+  return name == "lambda" ? "lambd" : name == "sizes" ? "unflattened_size" : name;
 }
 
 template <class Options>
@@ -362,8 +393,8 @@ struct OptionBinding {
         value = "None";
       else if (out.size() >= required())
         value = nb::cast<std::string>(nb::repr(option_object(field.value)));
-      out.push_back({std::string(field.name == "lambda" ? "lambd" : field.name), type, value,
-                     has_place(options, field.value)});
+      out.push_back(
+          {std::string(python_name(field.name)), type, value, has_place(options, field.value)});
     });
     return out;
   }
@@ -380,7 +411,7 @@ struct OptionBinding {
         if (index < begin || index >= end) return;
         using T = std::remove_cvref_t<decltype(field.value)>;
         T& value = const_cast<T&>(field.value);
-        const std::string_view name = field.name == "lambda" ? "lambd" : field.name;
+        const std::string_view name = python_name(field.name);
         const nb::str key(name.data(), name.size());
         nb::object given;
         if (has_place(options, value) && at < args.size()) {

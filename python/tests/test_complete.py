@@ -1,5 +1,6 @@
 """Whatever the tables of the library have, Python has: a row that is missing fails here."""
 
+import inspect
 import pathlib
 import re
 
@@ -67,6 +68,37 @@ def test_every_function_of_a_layer_is_one():
     assert len(names) > 65
     names -= {"max_unpool", "sync_batch_norm", "multi_head_attention_forward"}  # max_unpool2d, SyncBatchNorm, ...
     assert not [name for name in sorted(names) if not hasattr(gradus.nn.functional, name)]
+
+
+def options_of_cpp():
+    """The names of the options of each struct, with what the structs are also called."""
+    text = "".join(re.sub(r"//.*", "", path.read_text()) for path in sorted((ROOT / "nn/modules").rglob("*.h")))
+    entry = r"(?:ARGUMENT|OPTION|NAMED|HIDDEN)\((?:[^()<>]|<(?:[^<>]|<[^<>]*>)*>)*?,\s*(\w+)\s*[,)]"
+    options = {name: re.findall(entry, body) for name, body in re.findall(r"GRADUS_OPTIONS\((\w+)(.*?)\);\s", text, re.DOTALL)}
+    other = dict(re.findall(r"using (\w+) = (?:\w+::)*(\w+)(?:<[^;]*>)?;", text))
+    for name in other:
+        found = name
+        while found in other:
+            found = other[found]
+        options.setdefault(name, options.get(found, []))
+    return text, options
+
+
+def test_every_option_of_a_function_is_a_keyword():
+    text, options = options_of_cpp()
+    checked = 0
+    for name, struct in set(re.findall(r"(\w+)\([^;{]*?const (\w+)& options(?: = \{\})?\)", text)):
+        function = getattr(gradus.nn.functional, name, None)
+        if function is None:
+            continue
+        if name == "interpolate":  # a function of Python that passes keywords on
+            function = gradus._gradus._nn.functional.interpolate
+        signature = getattr(function, "__nb_signature__", None)
+        keywords = " ".join(str(each[0]) for each in signature) if signature else str(inspect.signature(function))
+        missing = [option for option in options[struct] if not re.search(rf"\b{option}:", keywords)]
+        assert not missing, f"{name}: {missing}"
+        checked += len(options[struct])
+    assert checked > 150
 
 
 def test_every_layer_is_a_class():

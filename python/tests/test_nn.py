@@ -1,6 +1,8 @@
 """Modules in Python: those of C++, and those that Python derives."""
 
 import copy
+import pickle
+import re
 
 import pytest
 
@@ -195,11 +197,46 @@ def test_functions_of_layers_take_keywords():
         F.cross_entropy(x, target, input=x)
 
 
-def test_a_text_that_is_no_choice_is_a_value_error():
+VALUES = {"int": 1, "float": 1.0, "Tensor": gradus.ones(1)}
+
+
+def options_that_are_texts():
+    """(name, what is called, its arguments, the option): each option of a layer or a function that is a text."""
+    functions = gradus._gradus._nn.functional
+    for home, name in [(nn, each) for each in dir(nn)] + [(functions, each) for each in dir(functions)]:
+        function = getattr(home, name)
+        signature = getattr(getattr(function, "__init__", None) if isinstance(function, type) else function,
+                            "__nb_signature__", None)
+        if not signature or "device: device" in signature[0][0] and home is functions:
+            continue
+        options = re.findall(r"(\w+): ((?:[^,=\[\]()]|\[[^\]]*\])+?)( = |[,)])", signature[0][0])
+        required = [VALUES.get(kind.split(" | ")[0].strip(), 1) for _, kind, after in options if after != " = "]
+        for option, kind, _ in options:
+            if "str" in kind.split(" | ")[0].strip() and option not in ("device", "approximate"):
+                yield pytest.param(function, required, option, id=f"{name}-{option}")
+
+
+@pytest.mark.parametrize("function, required, option", list(options_that_are_texts()))
+def test_a_text_that_is_no_choice_names_the_choices(function, required, option):
+    with pytest.raises(ValueError, match=f"{option} is 'no such text'; expected one of [a-z]+(, [a-z_0-9-]+)*$"):
+        function(*required, **{option: "no such text"})
+
+
+def test_options_that_are_texts_are_found():
+    assert len(list(options_that_are_texts())) > 50
+
+
+def test_a_value_that_is_no_text_is_a_type_error():
     with pytest.raises(ValueError, match="reduction is 'avg'; expected one of none, mean, sum, batchmean"):
         gradus.nn.MSELoss(reduction="avg")
+    with pytest.raises(ValueError, match="one of zeros, reflect, replicate, circular, constant, border, reflection"):
+        gradus.nn.functional.grid_sample(gradus.ones(1, 1, 2, 2), gradus.ones(1, 1, 1, 2), padding_mode="mirror")
     with pytest.raises(TypeError, match="padding_mode is 3; expected str"):
         gradus.nn.Conv2d(1, 1, 1, padding_mode=3)
+    with pytest.raises(TypeError, match=r"padding is None; expected str \| int"):
+        gradus.nn.Conv2d(1, 1, 1, padding=None)
+    with pytest.raises(TypeError, match="mode is 3; expected str$"):
+        gradus.nn.EmbeddingBag(2, 2, mode=3)
     with pytest.raises(TypeError, match="lr is 'fast'; expected float"):
         gradus.optim.SGD([gradus.nn.Parameter(gradus.ones(1))], lr="fast")
 
@@ -224,3 +261,49 @@ def test_pools_give_the_places_of_their_maxima():
     assert F.adaptive_max_pool2d(x, 2, return_indices=True)[1].equal(places)
     assert F.fractional_max_pool2d(x, 2, output_size=2, return_indices=True)[1].shape == (1, 1, 2, 2)
     assert F.max_pool2d(x, kernel_size=2).equal(values)
+
+
+POOLS = [(nn.MaxPool1d, (2,), 1), (nn.MaxPool2d, (2,), 2), (nn.MaxPool3d, (2,), 3), (nn.AdaptiveMaxPool1d, (2,), 1),
+         (nn.AdaptiveMaxPool2d, (2,), 2), (nn.AdaptiveMaxPool3d, (2,), 3), (nn.FractionalMaxPool2d, (2, 2), 2),
+         (nn.FractionalMaxPool3d, (2, 2), 3)]
+
+
+@pytest.mark.parametrize("pool, options, dims", POOLS, ids=lambda value: getattr(value, "__name__", ""))
+def test_layers_give_the_places_of_their_maxima(pool, options, dims):
+    x = gradus.randn(1, 2, *[4] * dims)
+    plain, layer = pool(*options), pool(*options, return_indices=True)
+    assert layer.return_indices is True and plain.return_indices is False and isinstance(plain(x), gradus.Tensor)
+    for each in (layer, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        values, places = each(x)
+        assert places.dtype is gradus.int64 and values.equal(x.flatten(2).gather(2, places.flatten(2)).view(values.shape))
+    seen = []
+    handle = layer.register_forward_hook(lambda module, args, output: seen.append(output[1].shape))
+    layer.register_forward_pre_hook(lambda module, args: (args[0] * 0,))
+    assert layer(x)[0].abs().sum() == 0 and seen == [places.shape]
+    handle.remove()
+    with pytest.raises(TypeError, match="return_indices is 'yes'; expected a bool"):
+        pool(*options, return_indices="yes")
+
+
+def test_a_pool_is_undone_by_its_places():
+    x = gradus.arange(16.0).view(1, 1, 4, 4)
+    values, places = nn.MaxPool2d(2, 2, return_indices=True)(x)
+    assert nn.MaxUnpool2d(2)(values, places).equal(gradus.where((x % 2 == 1) & (x % 8 > 4), x, 0.0))
+    with pytest.raises(gradus.ValueError, match="MaxPool2d"):
+        nn.MaxPool2d(2, return_indices=True)(gradus.ones(2))
+
+
+@pytest.mark.parametrize("layer", [nn.Hardshrink(0.7), nn.Softshrink(0.7), nn.Unflatten(1, unflattened_size=(2, 3))], ids=repr)
+def test_options_that_python_calls_otherwise_are_copied(layer):
+    assert repr(copy.deepcopy(layer)) == repr(pickle.loads(pickle.dumps(layer))) == repr(layer)
+    x = gradus.randn(4, 6)
+    assert copy.deepcopy(layer)(x).equal(layer(x))
+
+
+def test_embeddings_take_the_options_of_cpp():
+    F = nn.functional
+    table = gradus.tensor([[3.0, 4.0], [0.0, 1.0]])
+    assert F.embedding(gradus.tensor([0]), table.clone(), max_norm=1.0).allclose(gradus.tensor([[0.6, 0.8]]))
+    assert F.embedding(gradus.tensor([[0, 1]]), table).equal(table[None])
+    assert F.embedding_bag(gradus.tensor([0, 1]), table, gradus.tensor([0]), mode="sum").tolist() == [[3, 5]]
+    assert F.embedding_bag(input=gradus.tensor([[0, 1]]), weight=table, mode="max").tolist() == [[3, 4]]

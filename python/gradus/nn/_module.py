@@ -20,6 +20,11 @@ def _is_python(module: Module) -> bool:
     return type(module).__call__ is _call_python
 
 
+def _has_hooks_of_python(module: Module) -> bool:
+    """Whether hooks are called by _call(): where C++ knows none, as that of a pool which gives places, too."""
+    return _is_python(module) or module.__dict__.get("return_indices") is True
+
+
 class _HookHandle:
     """What register_forward_hook() returns: remove() takes the hook away."""
 
@@ -50,7 +55,7 @@ def _add_hook(module: Module, kind: str, hook: Callable[..., Any]) -> _HookHandl
 
 def register_forward_pre_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
     """Calls hook(module, args) before forward(). What it returns takes the place of args."""
-    if _is_python(self):
+    if _has_hooks_of_python(self):
         return _add_hook(self, "forward_pre_hook", hook)
     number = self._add_forward_pre_hook(hook)
     return _HookHandle(lambda: self._remove_forward_pre_hook(number))
@@ -58,7 +63,7 @@ def register_forward_pre_hook(self: Module, hook: Callable[..., Any]) -> _HookHa
 
 def register_forward_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
     """Calls hook(module, args, output) after forward(). What it returns takes the place of output."""
-    if _is_python(self):
+    if _has_hooks_of_python(self):
         return _add_hook(self, "forward_hook", hook)
     number = self._add_forward_hook(hook)
     return _HookHandle(lambda: self._remove_forward_hook(number))

@@ -54,14 +54,4 @@ def interpolate(input: _gradus.Tensor, size: Any = None, scale_factor: Any = Non
                                               **keywords)
 
 
-def embedding(input: _gradus.Tensor, weight: _gradus.Tensor, padding_idx: int | None = None,
-              scale_grad_by_freq: bool = False) -> _gradus.Tensor:
-    """Rows of weight, in the shape of input."""
-    if padding_idx is None:
-        padding_idx = -1
-    elif padding_idx < 0:
-        padding_idx += weight.shape[0]
-    return _gradus.embedding(weight, input, padding_idx, scale_grad_by_freq)
-
-
-__all__ += ["batch_norm", "embedding", "interpolate"]
+__all__ += ["batch_norm", "interpolate"]

@@ -16,11 +16,7 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
   std::string signature =
       "def " + std::string(name) + "(" + joined(names, ": Tensor, ") + ": Tensor";
   const std::string text = signature_of(Binding::texts());
-  signature += text;
-  if (places)
-    signature += std::string(text.find("*,") == text.npos ? ", *" : "") +
-                 ", return_indices: bool = False";
-  signature += ") -> " + type_text<R>();
+  signature += (places ? with_return_indices(text) : text) + ") -> " + type_text<R>();
   m.def(
       name,
       [name, function, names, places](const nb::args& args, const nb::kwargs& kwargs) {
@@ -41,13 +37,7 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
             if (!to.load(from, true)) fail_value(name, names[i], from, "a Tensor");
           };
           (..., take(I, std::get<I>(given)));
-          bool wanted = false;
-          if (const nb::str key("return_indices"); places && keywords.contains(key)) {
-            const nb::object given_value(keywords[key]);
-            if (!load(given_value, true, wanted))
-              fail_value(name, "return_indices", given_value, "a bool");
-            PyDict_DelItem(keywords.ptr(), key.ptr());
-          }
+          [[maybe_unused]] const bool wanted = places && take_return_indices(name, keywords);
           const Options options = Binding::read(name, args, tensors, keywords);
           check_all_taken(name, keywords);
           if constexpr (!std::is_null_pointer_v<Places>)
@@ -124,6 +114,10 @@ void bind_functional(nb::module_& m) {
   WITH_OPTIONS(local_response_norm, F::LocalResponseNormFuncOptions)
   WITH_OPTIONS(fold, F::FoldFuncOptions)
   WITH_OPTIONS(unfold, F::UnfoldFuncOptions)
+  add_function(m, "embedding", "Rows of weight, in the shape of input.", F::embedding,
+               "input, weight");
+  add_function(m, "embedding_bag", "The sum, mean or maximum of the rows of each bag.",
+               F::embedding_bag, "input, weight");
   add_function(m, "grid_sample", "The input read at the places of a grid, from -1 to 1.",
                F::grid_sample, "input, grid");
   m.def(
