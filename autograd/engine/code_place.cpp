@@ -119,14 +119,15 @@ std::vector<Place> places_of(const std::vector<void*>& returns) {
   return places;
 }
 
-// Whether a line is one of this library, or of a header of the system, or has no number.
+// Whether a line is one of this library, or of a header of the system or of a compiler, wherever
+// that is installed, or has no number.
 bool is_of_library(const std::string& line) {
   static const std::string root = [] {
     const std::string here = __FILE__;
     return here.substr(0, here.rfind("autograd/engine/"));
   }();
   if (line.ends_with('?') || line.find("/include/gradus/") != std::string::npos ||
-      line.starts_with("/usr/include/"))
+      line.starts_with("/usr/include/") || line.find("/include/c++/") != std::string::npos)
     return true;
   for (const char* folder : {"tensor/", "autograd/", "cpu/", "cuda/", "nn/", "optim/", "data/",
                              "serialize/", "watch/", "distributed/", "compat/"})
