@@ -19,8 +19,8 @@ _STATEMENT = re.compile(r" +(?:[^\"]*? = (?:\{v\} )?)?\*?([\w.$]+)(\(D\))? \((.*
 _VARIABLE = re.compile(r"  [^ #].*?([\w.$]+)(?:\[[^]]*\])*;")
 _WORD = re.compile(r"(?<![\w.$>])[A-Za-z_][\w.$]*")  # no member
 _WHOLE = re.compile(r"(?<=[a-zA-Z_\d])([CD])1(?=[EI])")  # I: a template
-_DECLARED = re.compile(r"  (static )?[^ #=].*?([\w.$]+)(?:\[[^]]*\])*;")
-_LOCAL = re.compile(r"MEM(?: <.*>)? ?\[\(.*\)&([\w.$]+|<retval>).*")  # what lies in a variable
+_DECLARED = re.compile(r"  (static )?[^ #=].*?([\w.$#]+)(?:\[[^]]*\])*;")  # args#0: one of many
+_LOCAL = re.compile(r"MEM(?: <.*>)? ?\[\(.*\)&([\w.$#]+|<retval>).*")  # what lies in a variable
 _LAUNCH = "_ZN6course6launchI"  # how the names of course::launch<...> begin
 
 
@@ -118,7 +118,7 @@ def unmarked_in(dump, data):
             elif any(_is_memory(each, variables, data) for each in _operands(line)):
                 found.setdefault(function, []).append(place.group(1) if place else "")
         elif function and "(" in line:  # the function with its parameters
-            variables.update(re.findall(r"([\w.$]+)[,)]", line))
+            variables.update(re.findall(r"([\w.$#]+)[,)]", line))
     return found
 
 
@@ -144,10 +144,10 @@ def _is_memory(operand, variables, data):
         return False
     if operand.startswith(("*", "MEM")) or ".*" in operand:
         return True
-    base = re.match(r"(?!\d)[\w$]+(?:\.\d+)*", operand)
+    base = re.match(r"(?!\d)[\w$#]+(?:\.\d+)*", operand)
     if not base or base.group(0) in data:
         return bool(base)
-    return base.group(0) not in variables and not re.fullmatch(r"[\w$]+|[\w$.]+_\d+(\(D\))?", operand.removesuffix("[]"))
+    return base.group(0) not in variables and not re.fullmatch(r"[\w$]+|[\w$.#]+_\d+(\(D\))?", operand.removesuffix("[]"))
 
 
 def _split(text, separator):

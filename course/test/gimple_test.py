@@ -77,6 +77,11 @@ TAKEN = [
     "__global__ void work(float* p) { *p = more(*p).v; }",
     "template <class F> NOT_INLINED float holds(F f) { return f(1); }\n"
     "__global__ void work(float* p, int n) { const float x = p[1]; auto f = [=](float y) { return x + y + n; }; *p = holds(f); }",
+    "struct A { float v; };\nNOT_INLINED float one(A a) { return a.v; }\ntemplate <class... T> NOT_INLINED float all(T... x) { return (one(x) + ...); }\n"
+    "__global__ void work(A* p) { p->v = all(p[1], p[2]); }",
+    "#include <functional>\nint twice(int (*f)(int), int x) { return f(f(x)); }\nint more(int x) { return x + 1; }\n"
+    "__global__ void work(int* p, int (*f)(int)) { *p = twice(f, *p); }\n"
+    "void f(int* p) { std::function<long(long)> g = [&](long i) { return i + *p; }; launch(work, p, more); p[1] = g(2); }",
     "#include <cstdio>\nstruct A { float v; };\n__global__ void work(A* p) { std::printf(\"%f %f\", p[1].v, (double)p[2].v); }",
     "struct A { int i; };\nNOT_INLINED int take(A a, int (*f)(int), const char* t, double x) { return f(a.i) + t[0] + x; }\nint same(int x) { return x; }\n"
     "__global__ void work(A* p, A a) { if (p->i > 2 || p[1].i < 3) p->i = take(a, same, \"(a, *b)\", 1.5); }",

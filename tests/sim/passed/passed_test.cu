@@ -167,5 +167,25 @@ TEST_F(SimPassedTest, WhatACallGivesIsCountedWhereItIsStored) {
   EXPECT_EQ(counts.global_loads, 32);
 }
 
+// Arguments are structs, which are copied before the kernel begins.
+struct Layout {
+  long sizes[4], strides[4];
+  int rank;
+  Inner inner;
+};
+__global__ void argument_kernel(Layout layout, float* out, One one) {
+  if (threadIdx.x < 8) out[threadIdx.x] = static_cast<float>(layout.strides[3]) + one.value;
+}
+TEST_F(SimPassedTest, ArgumentsAreNoMemoryOfADevice) {
+  const DeviceArray<float> out(32);
+  const auto seen = counts_of([&] {
+    launch(argument_kernel, {1, 32}, Layout{{}, {1, 2, 3, 4}, 4, {}}, out, One{2});
+  });
+  EXPECT_EQ(text_of(cuda::sim::take_findings()), "");
+  EXPECT_EQ(seen.counts.global_loads, 0);
+  EXPECT_EQ(seen.idle_threads, 24);
+  EXPECT_EQ(out.values()[7], 6);
+}
+
 }  // namespace
 }  // namespace gradus
