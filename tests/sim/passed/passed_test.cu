@@ -1,8 +1,5 @@
 // Structs that calls take and give, compiled with -fno-elide-constructors as the course's judge
 // does: each read of the one that lies in memory is checked and counted.
-#include <cstdarg>
-#include <new>
-
 #include "tests/sim/sim_test.h"
 
 namespace gradus {
