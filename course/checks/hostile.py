@@ -211,6 +211,19 @@ ATTACKS.update({
     "loads in an order of memory that there is not": uncounted(
         "inline float see(const float* p) { const unsigned v = __atomic_load_n(reinterpret_cast<const unsigned*>(p), 77); float f; "
         "std::memcpy(&f, &v, 4); return f; }", "#include <cstring>\n"),
+    "hands a struct to a function of any number of arguments": uncounted(
+        "struct One { float v; };\n__attribute__((noinline)) float take(int n, ...) {\n  va_list list;\n  va_start(list, n);\n"
+        "  const One one = va_arg(list, One);\n  va_end(list);\n  return one.v;\n}\n"
+        "inline float see(const float* p) { return take(1, *reinterpret_cast<const One*>(p)); }", "#include <cstdarg>\n"),
+    "calls a function by another type": uncounted(
+        "struct Four { float v[4]; };\n__attribute__((noinline)) float take(Four four) { return four.v[0]; }\n"
+        "inline float see(const float* p) { return reinterpret_cast<float (*)(...)>(take)(*reinterpret_cast<const Four*>(p)); }"),
+    "loads pointers to members": uncounted(
+        "struct One {};\nusing M = void (One::*)();\n__attribute__((noinline)) float take(M m) { float v; std::memcpy(&v, &m, 4); return v; }\n"
+        "inline float see(const float* p) { return take(*reinterpret_cast<const M*>(p)); }", "#include <cstring>\n"),
+    "stores by a constructor": kernel(
+        before="#include <new>\nnamespace course::gpu {\nstruct One { float v; };\n__attribute__((noinline)) One give(float v) { return {v}; }\n}",
+        kernel="new (c + n) One(give(1));"),
     "calls a kernel of the simulator its own": uncounted(
         "}\nnamespace gradus::cuda::sim { __attribute__((no_sanitize_thread, noinline)) float call(const float* p) { return *p; } }\n"
         "namespace course::gpu {\ninline float see(const float* p) { return gradus::cuda::sim::call(p); }"),

@@ -20,6 +20,8 @@ CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
 OWN = [*COMMON, "-O2"]
 STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gnu-unique", "-Werror=return-type"]
+# Of files with kernels: a struct that a function takes by value is copied before the call, where the simulator sees it.
+SEEN = ["-fno-elide-constructors"]
 # Of files without kernels: a wrong index of a vector ends the program, and a new that nobody uses stays.
 HOST = ["-D_GLIBCXX_ASSERTIONS", "-fno-allocation-dce"]
 LARGEST_SOURCE = 64 << 10
@@ -224,23 +226,25 @@ class Builder:
                       self._hash_of([os.path.join(self.given, each)]))
 
     def _compile(self, task, stage, name, out):
-        options = STUDENT + (self._kernel if task.kernels else HOST)
+        options = STUDENT + ([*self._kernel, *SEEN] if task.kernels else HOST)
         compiler = [os.path.join(self._simulator, "compile"), CXX] if task.kernels else [CXX]
         command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
                    name, "-o", out]
         self._check_text(command, name, stage)
-        account = ["-dumpdir", stage + os.sep, "-dumpbase", "made", "-fdump-tree-ssa-asmname-lineno=made", "-fcallgraph-info=su"]
+        account = ["-dumpdir", stage + os.sep, "-dumpbase", "made", "-fdump-tree-ssa-asmname-lineno=made",
+                   "-fdump-tree-tsan-asmname-lineno=marked", "-fcallgraph-info=su"]
         warnings = _run([*command, *account], stage, largest=LARGEST_OBJECT)
         # Of a file without functions the compiler writes no account.
-        made, graph = (_bytes_of(path).decode(errors="replace") if os.path.exists(path) else ""
-                       for path in (os.path.join(stage, each) for each in ("made", "made.ci")))
+        made, marked, graph = (_bytes_of(path).decode(errors="replace") if os.path.exists(path) else ""
+                               for path in (os.path.join(stage, each) for each in ("made", "marked", "made.ci")))
         try:
             functions = gimple.functions_in(made)
         except gimple.Refused as refused:
             raise Problem(f"{name}: {refused}") from None
         memory = 0, ""
         if task.kernels:
-            problem = kernels.problem_with(functions, symbols.addresses_taken(out), name, symbols.readable)
+            unmarked = gimple.unmarked_in(marked, symbols.data_of(out))
+            problem = kernels.problem_with(functions, unmarked, symbols.addresses_taken(out), name, symbols.readable)
             if problem:
                 raise Problem(problem)
             memory = kernels.own_memory(functions, graph)

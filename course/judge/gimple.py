@@ -1,5 +1,6 @@
 """What the compiler made of a student's file, as it says itself (-fdump-tree-ssa-asmname-lineno): functions with their
-attributes, calls and assembly. It has read macros and quotes, and resolved names: a variable may have any name, and no call hides."""
+attributes, calls and assembly. It has read macros and quotes, and resolved names: a variable may have any name, and no call hides.
+A later account (-fdump-tree-tsan-asmname-lineno) shows what the sanitizer marked."""
 import re
 
 # Attributes of functions that change no access to memory; _CALL alone may have no_sanitize.
@@ -18,6 +19,8 @@ _STATEMENT = re.compile(r" +(?:[^\"]*? = (?:\{v\} )?)?\*?([\w.$]+)(\(D\))? \((.*
 _VARIABLE = re.compile(r"  [^ #].*?([\w.$]+)(?:\[[^]]*\])*;")
 _WORD = re.compile(r"(?<![\w.$>])[A-Za-z_][\w.$]*")  # no member
 _WHOLE = re.compile(r"(?<=[a-zA-Z_\d])([CD])1(?=[EI])")  # I: a template
+_DECLARED = re.compile(r"  (static )?[^ #=].*?([\w.$#]+)(?:\[[^]]*\])*;")  # args#0: one of many
+_LOCAL = re.compile(r"MEM(?: <.*>)? ?\[\(.*\)&([\w.$#]+|<retval>).*")  # what lies in a variable
 _LAUNCH = "_ZN6course6launchI"  # how the names of course::launch<...> begin
 
 
@@ -96,14 +99,71 @@ def _read(line, function, variables):
             function.words.setdefault(each, where)
 
 
+def unmarked_in(dump, data):
+    """Name of a function -> places of its calls that read or write memory by themselves, which the sanitizer does not mark: of a
+    struct that a function with `...` takes, or that a constructor makes where it lies. data: names of global variables."""
+    found, function, variables, inside = {}, "", set(), False
+    for line in _STRING.sub('""', dump).splitlines():
+        start = _FUNCTION.match(line)
+        if start:
+            function, variables, inside = start.group(2), {"<retval>"}, False
+        elif line == "{":
+            inside = True
+        elif inside and line.startswith("  ") and not line.startswith("  #"):
+            place = _PLACE.search(line)
+            line = _PLACE.sub("", line).replace("->", ".*")
+            declared = None if place else _DECLARED.fullmatch(line)
+            if declared and not declared.group(1):
+                variables.add(declared.group(2))
+            elif any(_is_memory(each, variables, data) for each in _operands(line)):
+                found.setdefault(function, []).append(place.group(1) if place else "")
+        elif function and "(" in line:  # the function with its parameters
+            variables.update(re.findall(r"([\w.$#]+)[,)]", line))
+    return found
+
+
+def _operands(line):
+    """What a call takes, and where its result goes; nothing where the line holds no call."""
+    result, _, called = line.strip().rpartition(" = ")
+    call = re.fullmatch(r"(?:\{v\} )?(.*\))(?: \[[\w ]+\])*;(?: \[[\w ]+\])*", called)
+    parts = _split(call.group(1), " ") if call else []
+    if len(parts) != 2 or not parts[1].startswith("(") or parts[0].startswith(("(", ".")):
+        return []
+    return [f"{result}[]" if result else "", *_split(parts[1][1:-1], ",")]
+
+
+def _is_memory(operand, variables, data):
+    """Whether an operand of a call is what other threads may see: neither a number, an address nor a variable of the function."""
+    operand = operand.strip()
+    if operand.startswith("VIEW_CONVERT_EXPR<"):
+        operand = operand[operand.index(">(") + 2:]
+    local = _LOCAL.match(operand)
+    if local:
+        return local.group(1) not in variables
+    if re.fullmatch(r"\*_\d+\(D\)\[\]", operand):  # the function's own result, where the call marks what it writes
+        return False
+    if operand.startswith(("*", "MEM")) or ".*" in operand:
+        return True
+    base = re.match(r"(?!\d)[\w$#]+(?:\.\d+)*", operand)
+    if not base or base.group(0) in data:
+        return bool(base)
+    return base.group(0) not in variables and not re.fullmatch(r"[\w$]+|[\w$.#]+_\d+(\(D\))?", operand.removesuffix("[]"))
+
+
+def _split(text, separator):
+    """The parts of a text between separators outside of all parentheses."""
+    parts, depth, part = [], 0, ""
+    for each in text:
+        depth += (each in "([<{") - (each in ")]>}")
+        if each == separator and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += each
+    return [*parts, part] if part else parts
+
+
 def _attributes(line):
     """Names of the attributes in a line such as __attribute__((noinline, no_sanitize (thread)))."""
-    inside, names, depth, name = line[len("__attribute__(("):].rstrip().removesuffix("))"), [], 0, ""
-    for each in inside + ",":
-        depth += (each == "(") - (each == ")")
-        if each == "," and depth == 0:
-            names.append(name.split("(")[0].strip())
-            name = ""
-        else:
-            name += each
-    return names
+    inside = line[len("__attribute__(("):].rstrip().removesuffix("))")
+    return [each.split("(")[0].strip() for each in _split(inside, ",")]

@@ -27,9 +27,9 @@ _NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*\\n([^"\\]+:\d+):\d+
 _EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
 
 
-def problem_with(functions, taken, file, readable):
-    """Why kernels among these functions (gimple.py) are refused; None where they are not. taken: names of functions whose
-    addresses the file takes. file: the student's. readable(names): these as people read them."""
+def problem_with(functions, unmarked, taken, file, readable):
+    """Why kernels among these functions (gimple.py) are refused; None where they are not. unmarked: see gimple.unmarked_in. taken: names
+    of functions whose addresses the file takes. file: the student's. readable(names): these as people read them."""
     for function in functions.values():
         for started, place in function.launched:
             if started in functions and not functions[started].is_kernel:
@@ -46,6 +46,11 @@ def problem_with(functions, taken, file, readable):
         for name, arguments, place in function.calls:
             if re.match("__atomic_", name) and _ODD_ORDER.match(arguments):
                 return f"{place}: it calls {name} with an order of memory that there is not"
+    for name, places in unmarked.items():
+        if _plain(name) in reached and not (name in functions and functions[name].is_simulators):
+            own = [each for each in places if each.startswith(file + ":")] or [reached[_plain(name)][0] or file]
+            return (f"{own[0]}: a call takes a struct from memory, or puts one there, where the simulator does not see it (a function with "
+                    "`...`, a pointer to a member, a constructor of what lies there): read it into a variable first, or assign it")
     return None
 
 

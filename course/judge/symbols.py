@@ -162,6 +162,11 @@ def readable(names):
     return _output(["c++filt"], "\n".join(names)).split("\n")
 
 
+def data_of(object_file):
+    """Names of the variables that the object defines."""
+    return {name for kind, name, _ in _symbols(object_file) if kind in "BbCDdGgRrSsuVv"}
+
+
 def addresses_taken(object_file):
     """Names of functions of others whose addresses the object takes, and of its own in tables: by what the linker is to fill in."""
     taken, text = set(), _output(["readelf", "-sSW", object_file])

@@ -40,6 +40,18 @@ REFUSED = [
     ("struct A { virtual int f(char* p) = 0; };\nstruct B : A { int f(char* p) override { return strlen(p); } };\n"
      "__global__ void work(char* p, A* a) { a->f(p); }\nvoid g(char* p) { B b; launch(work, p, (A*)&b); }", "7: a kernel calls strlen"),
     ("__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, 77); }", "6: it calls __atomic_load_4 with an order"),
+    ("#include <cstdarg>\nstruct A { float v; };\nNOT_INLINED float take(int n, ...) { va_list l; va_start(l, n); A a = va_arg(l, A); va_end(l); return a.v; }\n"
+     "__global__ void work(A* p) { p->v = take(1, p[2]); }", "9: a call takes a struct from memory"),
+    ("struct A { float v[4]; };\nNOT_INLINED float take(A a) { return a.v[0]; }\n"
+     "__global__ void work(A* p) { p->v[0] = ((float (*)(...))take)(p[2]); }", "8: a call takes a struct from memory"),
+    ("struct A {};\nusing M = void (A::*)();\nNOT_INLINED long take(M m) { long v; memcpy(&v, &m, 8); return v; }\n"
+     "__global__ void work(M* p, long* out) { *out = take(p[2]); }", "9: a call takes a struct from memory"),
+    ("struct A { float v; };\nNOT_INLINED float take(int n, ...) { return n; }\n"
+     "__global__ void work(float* p) { static thread_local A all[32]; all[(int)*p].v = 1; *p = take(1, all[(int)p[1]]); }", "8: a call takes a struct from memory"),
+    ("#include <new>\nstruct A { float v; };\nNOT_INLINED A give(float v) { return {v}; }\n__global__ void work(A* p) { new (p) A(give(p[1].v)); }",
+     "9: a call takes a struct from memory"),
+    ("#include <new>\nstruct A { float v; };\nstruct B { A a; B(float v); };\nNOT_INLINED A give(float v) { return {v}; }\nB::B(float v) : a(give(v)) {}\n"
+     "__global__ void work(B* p) { new (p) B(p[1].a.v); }", "10: a call takes a struct from memory"),
     ("namespace gradus::cuda::sim { __attribute__((no_sanitize_thread)) float call(float* p) { return *p; } }", "the attribute no_sanitize"),
 ]
 TAKEN = [
@@ -54,6 +66,26 @@ TAKEN = [
     "int twice(int x) { return 2 * x; }\n__global__ void work(int* p, int (*f)(int)) { *p = f(*p); }\nvoid f(int* p) { launch(work, p, &twice); "
     "if (!p) throw std::string(\"x\"); }",
     "struct S { int i; template <class T> S(T x) : i(x) {} };\n__global__ void work(int* p) { S s(p[1]); *p = s.i; }",
+    # Structs that functions take and give, which are copied where the simulator sees it, or lie on the stack.
+    "struct A { float v[4]; };\nNOT_INLINED float take(A a) { return a.v[0]; }\n__global__ void work(A* p) { p->v[1] = take(p[2]); }",
+    "struct A { float v; };\nNOT_INLINED A give(A a) { return {a.v + 1}; }\n__global__ void work(A* p) { p[0] = give(p[1]); p[2] = give(give(p[3])); }",
+    "struct A { float v; };\nstruct B { A a, b; };\nNOT_INLINED A give(float v) { return {v}; }\n"
+    "__global__ void work(B* p) { B b{give(1), give(2)}; A all[2] = {give(3), give(4)}; all[1] = give(5); p[0] = b; p[1] = {all[0], all[1]}; }",
+    "struct A { float v[2]; A(float x) : v{x, x} {} };\nstruct B { A a; B(float x) : a(x) {} A get() const { return a; } };\n"
+    "NOT_INLINED B give(float x) { return B(x); }\n__global__ void work(float* p) { B b = give(*p); *p = b.get().v[0]; }",
+    "struct A { float v; A(float x) : v(x) {} A(const A& o) : v(o.v) {} };\nNOT_INLINED A give(float x) { return A(x); }\nNOT_INLINED A more(float x) { return give(x + 1); }\n"
+    "__global__ void work(float* p) { *p = more(*p).v; }",
+    "template <class F> NOT_INLINED float holds(F f) { return f(1); }\n"
+    "__global__ void work(float* p, int n) { const float x = p[1]; auto f = [=](float y) { return x + y + n; }; *p = holds(f); }",
+    "struct A { float v; };\nNOT_INLINED float one(A a) { return a.v; }\ntemplate <class... T> NOT_INLINED float all(T... x) { return (one(x) + ...); }\n"
+    "__global__ void work(A* p) { p->v = all(p[1], p[2]); }",
+    "#include <functional>\nint twice(int (*f)(int), int x) { return f(f(x)); }\nint more(int x) { return x + 1; }\n"
+    "__global__ void work(int* p, int (*f)(int)) { *p = twice(f, *p); }\n"
+    "void f(int* p) { std::function<long(long)> g = [&](long i) { return i + *p; }; launch(work, p, more); p[1] = g(2); }",
+    "#include <cstdio>\nstruct A { float v; };\n__global__ void work(A* p) { std::printf(\"%f %f\", p[1].v, (double)p[2].v); }",
+    "struct A { int i; };\nNOT_INLINED int take(A a, int (*f)(int), const char* t, double x) { return f(a.i) + t[0] + x; }\nint same(int x) { return x; }\n"
+    "__global__ void work(A* p, A a) { if (p->i > 2 || p[1].i < 3) p->i = take(a, same, \"(a, *b)\", 1.5); }",
+    "int host(int n, ...) { return n; }\nstruct A { int i; };\nint f(A* p) { return host(1, p[3]); }\n__global__ void work(int* p) { *p = 1; }",
     "__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, __ATOMIC_ACQUIRE) + __builtin_popcount(*p); }",
 ]
 OWN = [
@@ -98,21 +130,23 @@ long host(long n) { long first = Has().#(n); const bool # = first > 2; std::vect
 
 
 def made_of(text, folder):
-    """(functions, names of functions whose addresses are taken, graph) of a text."""
-    made, out = (os.path.join(folder, each) for each in ("made", "out.o"))
-    subprocess.run([build.CXX, "-std=c++20", "-O1", "-w", "-g1", "-fsanitize=thread", "-c", "-x", "c++", "-", "-o", out, "-dumpdir", folder + os.sep,
-                    "-dumpbase", "graph", f"-fdump-tree-ssa-asmname-lineno={made}", "-fcallgraph-info=su"], input=START + text, text=True, check=True)
-    with open(made) as file, open(os.path.join(folder, "graph.ci")) as graph:
-        return gimple.functions_in(file.read()), symbols.addresses_taken(out), graph.read()
+    """(functions, calls that are not marked, names of functions whose addresses are taken, graph) of a text."""
+    made, marked, out = (os.path.join(folder, each) for each in ("made", "marked", "out.o"))
+    subprocess.run([build.CXX, "-std=c++20", "-O1", "-w", "-g1", "-fsanitize=thread", "-DNOT_INLINED=__attribute__((noinline))", *build.SEEN, "-c", "-x", "c++", "-", "-o", out,
+                    "-dumpdir", folder + os.sep, "-dumpbase", "graph", f"-fdump-tree-ssa-asmname-lineno={made}",
+                    f"-fdump-tree-tsan-asmname-lineno={marked}", "-fcallgraph-info=su"], input=START + text, text=True, check=True)
+    with open(made) as file, open(marked) as later, open(os.path.join(folder, "graph.ci")) as graph:
+        unmarked = gimple.unmarked_in(later.read(), symbols.data_of(out))
+        return gimple.functions_in(file.read()), unmarked, symbols.addresses_taken(out), graph.read()
 
 
 def problem_of(text):
     with tempfile.TemporaryDirectory() as folder:
         try:
-            functions, taken, _ = made_of(text, folder)
+            functions, unmarked, taken, _ = made_of(text, folder)
         except gimple.Refused as refused:
             return str(refused)
-        return kernels.problem_with(functions, taken, "<stdin>", symbols.readable)
+        return kernels.problem_with(functions, unmarked, taken, "<stdin>", symbols.readable)
 
 
 class GimpleTest(unittest.TestCase):
@@ -127,7 +161,7 @@ class GimpleTest(unittest.TestCase):
     def test_knows_the_memory_of_a_thread(self):
         for text, least, most in OWN:
             with tempfile.TemporaryDirectory() as folder:
-                functions, _, graph = made_of(text, folder)
+                functions, _, _, graph = made_of(text, folder)
                 size = kernels.own_memory(functions, graph)[0]
                 self.assertTrue(least <= size <= most, f"{text}: {size}")
 

@@ -49,6 +49,14 @@ bool is_constant(Worker& worker, const Seen& seen) {
   return worker.constants.covers(seen.address, seen.size);
 }
 
+// Whether what calls the kernel copies an argument, by a constructor that is a function of its own
+// (-fno-elide-constructors). Nothing else reads arguments where they lie.
+bool is_argument(const Launch& launch, const Seen& seen) {
+  for (size_t i = 0; launch.sizes[i] > 0; ++i)
+    if (seen.address - reinterpret_cast<uintptr_t>(launch.args[i]) < launch.sizes[i]) return true;
+  return false;
+}
+
 // Reports an address that lies in no allocation and in no array of shared memory.
 [[noreturn, gnu::cold]] void refuse(Worker& worker, const Seen& seen) {
   if (!in_arena(seen.address)) {
@@ -290,6 +298,10 @@ bool any_written(const uint8_t* written, size_t size) {
 
   Range& range = worker->ranges[pc / 4 % worker->ranges.size()];
   if (!range.covers(address, size)) [[unlikely]] {
+    if (!global && !shared && is_argument(*worker->launch, seen)) {
+      thread.accessed = false;  // it has yet to begin
+      return;
+    }
     if (!global && !shared && is_constant(*worker, seen)) return;
     range = {};
     range = shared ? range_of(*worker, *shared, seen) : range_of(*worker, seen);

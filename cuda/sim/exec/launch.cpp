@@ -303,6 +303,7 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
   launch.invoke = known.invoke;
   launch.cluster = known.cluster;
   launch.args = args;
+  launch.sizes = known.sizes;
   launch.grid = grid;
   launch.block = block;
   launch.shared_bytes = shared_bytes;

@@ -60,6 +60,7 @@ struct Launch {
   const void* kernel = nullptr;
   Invoke invoke = nullptr;
   void** args = nullptr;
+  const size_t* sizes = nullptr;  // of the arguments, then 0
   dim3 grid, block;
   size_t shared_bytes = 0;
   int device = 0;
