@@ -17,13 +17,15 @@ inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int thread_count();
 
 // The grain for a loop whose results do not depend on where its chunks end. Waking the threads
-// costs as much as about `grain` elements: a loop of up to that many is one chunk. A longer one
-// becomes even shares of all threads, in whole cache lines, since waking one thread wakes all.
-inline int64_t share_of(int64_t numel, int64_t grain) {
-  if (numel <= grain) return grain;
-  constexpr int64_t kLine = 64, kSharesOfGrain = 8;
-  const int64_t most = (numel * kSharesOfGrain - 1) / grain + 1;
-  return (numel / std::min<int64_t>(thread_count(), most) + kLine) / kLine * kLine;
+// costs as much as about `grain` rounds: a loop of up to that many is one chunk. A longer one
+// becomes even shares of all threads, since waking one thread wakes all. A share is a multiple of
+// `unit`: of 64, so that elements make whole cache lines, or of 1 where a round takes a whole line.
+inline int64_t share_of(int64_t count, int64_t grain, int64_t unit = 64) {
+  if (count <= grain) return grain;
+  constexpr int64_t kSharesOfGrain = 8;
+  const int64_t most = (count * kSharesOfGrain - 1) / grain + 1;
+  const int64_t even = divide_up(count, std::min<int64_t>(thread_count(), most));
+  return divide_up(even, unit) * unit;
 }
 
 // Calls body(context, i) for i in [0, count), on several threads.

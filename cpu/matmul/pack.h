@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 
 namespace gradus::cpu {
 
@@ -89,13 +90,24 @@ void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t
   if (whole < lanes) std::fill_n(to + whole * depth, depth * width, T(0));
   constexpr int64_t kLine = 64 / sizeof(T);
   const int64_t rows = kLine / std::gcd(kLine, width);
-  for (int64_t i = 0; i < depth; i += rows)
-    for (int64_t lane = 0; lane < lanes; lane += width)
-      for (int64_t row = i; row < std::min(i + rows, depth); ++row) {
-        __builtin_prefetch(from + (row + kLanesAhead) * step + lane);
-        copy_few(from + row * step + lane, std::min(width, lanes - lane),
-                 to + lane * depth + row * width);
-      }
+  const auto run = [&](auto known_width) {
+    for (int64_t i = 0; i < depth; i += rows)
+      for (int64_t lane = 0; lane < lanes; lane += known_width)
+        for (int64_t row = i; row < std::min(i + rows, depth); ++row) {
+          const T* const at = from + row * step + lane;
+          T* const out = to + lane * depth + row * known_width;
+          for (int64_t l = 0; l < known_width; l += kLine)
+            __builtin_prefetch(at + kLanesAhead * step + l);
+          if (lane < whole)
+            copy_few<T>(at, known_width, out);
+          else
+            copy_few(at, lanes - lane, out);
+        }
+  };
+  // The widths of float for AVX-512: 12 known to the compiler takes 0.4 of the time in the caches.
+  width == 12   ? run(std::integral_constant<int64_t, 12>())
+  : width == 32 ? run(std::integral_constant<int64_t, 32>())
+                : run(width);
 }
 
 }  // namespace gradus::cpu

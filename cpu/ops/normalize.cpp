@@ -22,7 +22,7 @@ const T* data(const Tensor& x) {
 template <class F>
 void for_rows(const NormalizedRows& rows, const F& f) {
   const int64_t grain = std::max<int64_t>(kGrain / 4 / rows.length, 1);
-  parallel_for(0, rows.rows, share_of(rows.rows, grain), [&](int64_t begin, int64_t end) {
+  parallel_for(0, rows.rows, share_of(rows.rows, grain, 1), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) f(r);
   });
 }
@@ -74,7 +74,7 @@ struct Rows {
   // formulae and a pairwise algorithm for computing sample variances" (1979).
   void moments(const T* x, T* means, T* variances) const {
     const auto n = static_cast<double>(rows.length);
-    parallel_for(0, rows.groups, share_of(rows.groups, kGrain / 4 / rows.elements() + 1),
+    parallel_for(0, rows.groups, share_of(rows.groups, kGrain / 4 / rows.elements() + 1, 1),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t g = begin; g < end; ++g) {
                      double count = 0, mean = 0, squares = 0;

@@ -30,7 +30,8 @@ struct Reach {
 template <class F>
 void for_planes(const Pool& pool, const F& f) {
   const int64_t work = std::max<int64_t>(pool.inputs(), pool.outputs());
-  parallel_for(0, pool.planes, share_of(pool.planes, std::max<int64_t>(kGrain / 4 / work, 1)), f);
+  const int64_t grain = std::max<int64_t>(kGrain / 4 / work, 1);
+  parallel_for(0, pool.planes, share_of(pool.planes, grain, 1), f);
 }
 
 // f(o0, o1, o2, i) for the windows of a plane, in order.

@@ -18,7 +18,7 @@ void triangle_of(bool upper, int64_t diagonal, const Tensor& x, const Tensor& ou
   const auto line_step = inner_strides(lines);
   const int64_t first_edge = std::clamp(diagonal, -rows, columns) + (upper ? 0 : 1);
   const int64_t grain = std::max<int64_t>(1, kGrain / columns);
-  parallel_for(0, lines.numel, share_of(lines.numel, grain), [&](int64_t begin, int64_t end) {
+  parallel_for(0, lines.numel, share_of(lines.numel, grain, 1), [&](int64_t begin, int64_t end) {
     int64_t row = begin % rows;
     walk(lines, begin, end, [&](const auto& at, int64_t n) {
       T* to = static_cast<T*>(out.data_ptr()) + at[0];

@@ -63,7 +63,8 @@ const CellLoops<T>& CellLoops<T>::GRADUS_SET() {
     CellLoops all = cpu::GRADUS_SET::cell_loops<T>();
 #if GRADUS_VECTOR == 64
     if constexpr (std::is_same_v<T, float>)
-      all.lstm = avx512::lstm_units, all.lstm_grad = avx512::lstm_units_grad;
+      all.lstm = avx512::lstm_units, all.lstm_grad = avx512::lstm_units_grad,
+      all.gru = avx512::gru_units;
 #endif
     return all;
   }();

@@ -6,6 +6,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/tools/function.h"
+#include "gradus/tensor/base/threads.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -15,6 +16,13 @@ Steps::Steps(std::vector<int64_t> sizes, bool reverse)
     : sizes_(std::move(sizes)), reverse_(reverse) {
   int64_t row = 0;
   for (const int64_t size : sizes_) first_.push_back(row), row += size;
+}
+
+Steps Steps::part(int64_t first, int64_t count) const {
+  Steps out = *this;
+  out.sizes_.assign(sizes_.size(), count);
+  for (int64_t& row : out.first_) row += first;
+  return out;
 }
 
 Tensor Steps::rows(const Tensor& all, int64_t t) const {
@@ -95,6 +103,30 @@ Recurrence composite(Recurrent cell, const Steps& steps, const Tensor& x, const 
 
 UnaryOp op_of(Recurrent cell) { return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu; }
 
+// f(steps, first, count) for parts of the sequences, of `weight` as Backend::packed returned it. A
+// thread takes its part through all steps, and waits for no other thread between them. All
+// sequences are one part, whose products the threads share, where the rows of a product decide its
+// bits, or parts were too small to read the weight for, or not alike; and where a layer before the
+// backend observes the operations of this thread.
+template <class F>
+void for_parts(const Steps& steps, const Tensor& weight, const F& f) {
+  constexpr int64_t kLeast = 8, kWorthThreads = 1 << 18;  // sequences of a part; multiplications
+  const int64_t batch = steps.batch(), threads = gradus::detail::usable_threads();
+  const bool rows_are_alike = weight.dim() == 3 && &backend(weight) == &cpu_backend();
+  if (threads == 1 || !rows_are_alike || !steps.is_even() || batch < threads * kLeast ||
+      steps.count() * batch * weight.numel() < kWorthThreads)
+    return f(steps, 0, batch);
+  gradus::detail::run_parts(threads, [&](int64_t part) {
+    const NoGradGuard guard;
+    const int64_t first = batch * part / threads, end = batch * (part + 1) / threads;
+    f(steps.part(first, end - first), first, end - first);
+  });
+}
+
+Tensor rows_of(const Tensor& x, int64_t first, int64_t count) {
+  return x.defined() ? raw::narrow(x, 0, first, count) : x;
+}
+
 struct Fused : autograd::Function<Fused> {
   // x: the sums of the input. Returns h, and of an LSTM c.
   static Tensors forward(autograd::AutogradContext* ctx, Recurrent cell, const Steps& steps,
@@ -108,20 +140,23 @@ struct Fused : autograd::Function<Fused> {
     const Tensor states = made(hh.size(1)), cells = lstm ? made(hh.size(1)) : Tensor();
     const Tensor sums = made(x.size(1)), gates = lstm || gru ? made(x.size(1)) : Tensor();
     const Tensor weight = device.packed(raw::transpose(hh, 0, 1), steps.batch());
-    for (int64_t i = 0; i < steps.count(); ++i) {
-      const int64_t t = steps.at(i);
-      const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
-      const Tensor h_prev = steps.before(states, h, t), s = of(sums);
-      device.matmul_packed(h_prev, weight, bias, s);
-      if (lstm) {
-        device.lstm_cell(of(x), s, steps.before(cells, c, t), of(gates), of(cells), of(states));
-      } else if (gru) {
-        device.gru_cell(of(x), s, h_prev, of(gates), of(states));
-      } else {
-        raw::zip_(BinaryOp::add, s, of(x));
-        device.map(op_of(cell), s, of(states));
+    for_parts(steps, weight, [&](const Steps& part, int64_t first, int64_t count) {
+      const Tensor h0 = rows_of(h, first, count), c0 = rows_of(c, first, count);
+      for (int64_t i = 0; i < part.count(); ++i) {
+        const int64_t t = part.at(i);
+        const auto of = [&](const Tensor& all) { return part.rows(all, t); };
+        const Tensor h_prev = part.before(states, h0, t), s = of(sums);
+        device.matmul_packed(h_prev, weight, bias, s);
+        if (lstm) {
+          device.lstm_cell(of(x), s, part.before(cells, c0, t), of(gates), of(cells), of(states));
+        } else if (gru) {
+          device.gru_cell(of(x), s, h_prev, of(gates), of(states));
+        } else {
+          raw::zip_(BinaryOp::add, s, of(x));
+          device.map(op_of(cell), s, of(states));
+        }
       }
-    }
+    });
     ctx->saved_data["cell"] = static_cast<int64_t>(cell);
     ctx->saved_data["sizes"] = steps.sizes();
     ctx->saved_data["reverse"] = steps.is_reversed();
@@ -152,27 +187,30 @@ struct Fused : autograd::Function<Fused> {
     const Tensor grad_x = raw::empty_like(x), grad_s = gru ? raw::empty_like(x) : grad_x;
     const Tensor grad_h = zeros(h.sizes(), h.options()),
                  grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();
-    for (int64_t i = steps.count() - 1; i >= 0; --i) {
-      const int64_t t = steps.at(i);
-      const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
-      const int64_t size = of(x).size(0);
-      const Tensor own = raw::narrow(grad_h, 0, 0, size);
-      if (grads[0].defined()) raw::zip_(BinaryOp::add, own, of(grads[0]));
-      if (lstm) {
-        const Tensor own_c = raw::narrow(grad_c, 0, 0, size);
-        if (grads[1].defined()) raw::zip_(BinaryOp::add, own_c, of(grads[1]));
-        device.lstm_cell_grad(own, steps.before(cells, c, t), of(gates), of(cells), own_c,
-                              of(grad_x));
-      } else if (gru) {
-        device.gru_cell_grad(steps.before(states, h, t), of(sums), of(gates), own, of(grad_x),
-                             of(grad_s));
-      } else {
-        device.map_grad(op_of(cell), own, of(states), of(states), of(grad_x));
+    for_parts(steps, weight, [&](const Steps& part, int64_t first, int64_t count) {
+      const Tensor h0 = rows_of(h, first, count), c0 = rows_of(c, first, count);
+      for (int64_t i = part.count() - 1; i >= 0; --i) {
+        const int64_t t = part.at(i);
+        const auto of = [&](const Tensor& all) { return part.rows(all, t); };
+        const int64_t size = of(x).size(0);
+        const Tensor own = raw::narrow(grad_h, 0, first, size);
+        if (grads[0].defined()) raw::zip_(BinaryOp::add, own, of(grads[0]));
+        if (lstm) {
+          const Tensor own_c = raw::narrow(grad_c, 0, first, size);
+          if (grads[1].defined()) raw::zip_(BinaryOp::add, own_c, of(grads[1]));
+          device.lstm_cell_grad(own, part.before(cells, c0, t), of(gates), of(cells), own_c,
+                                of(grad_x));
+        } else if (gru) {
+          device.gru_cell_grad(part.before(states, h0, t), of(sums), of(gates), own, of(grad_x),
+                               of(grad_s));
+        } else {
+          device.map_grad(op_of(cell), own, of(states), of(states), of(grad_x));
+        }
+        const Tensor through = gru ? raw::empty_like(own) : own;
+        device.matmul_packed(of(grad_s), weight, {}, through);
+        if (gru) raw::zip_(BinaryOp::add, own, through);
       }
-      const Tensor through = gru ? raw::empty_like(own) : own;
-      device.matmul_packed(of(grad_s), weight, {}, through);
-      if (gru) raw::zip_(BinaryOp::add, own, through);
-    }
+    });
     const Tensor of_hh = raw::matmul(raw::transpose(grad_s, 0, 1), steps.all_before(states, h));
     return {grad_x, grad_h, grad_c, of_hh, saved[4].defined() ? grad_s.sum(0) : Tensor()};
   }

@@ -20,6 +20,11 @@ class Steps {
  public:
   explicit Steps(std::vector<int64_t> sizes, bool reverse = false);
   Steps reversed() const { return Steps(sizes_, true); }
+  // Whether all sequences have all steps.
+  bool is_even() const { return sizes_.empty() || sizes_.back() == sizes_[0]; }
+  // The steps of `count` sequences from `first` on, within the same rows; `start` below has theirs
+  // alone. REQUIRES: is_even().
+  Steps part(int64_t first, int64_t count) const;
 
   const std::vector<int64_t>& sizes() const { return sizes_; }
   bool is_reversed() const { return reverse_; }

@@ -1,4 +1,4 @@
-// The loops of LSTM units of each instruction set beside the formulas in float64.
+// The loops of LSTM and GRU units of each instruction set beside the formulas in float64.
 #include "gradus/cpu/simd/cell_loops.h"
 
 #include <gtest/gtest.h>
@@ -41,6 +41,10 @@ struct Units {
     loops.lstm_grad(count, size(), grad_h.data(), c_prev.data(), gates.data(), c.data(),
                     grad_c.data(), grad_x.data());
   }
+  // Those of a GRU; c_prev is the state before.
+  void forward_gru(const cpu::CellLoops<T>& loops, int64_t count) {
+    loops.gru(count, size(), x.data(), s.data(), c_prev.data(), gates.data(), h.data());
+  }
   int64_t size() const { return static_cast<int64_t>(c.size()); }
 
   std::vector<T> x, s, c_prev, gates, c, h, grad_h, grad_c, grad_x;
@@ -74,6 +78,20 @@ void check_units(const std::vector<double>& sums, const std::vector<double>& sta
     expect_close(made.gates, exact.gates, kLeast);
     expect_close(made.c, exact.c, largest);
     expect_close(made.h, exact.h, largest);
+    Units<float> gru(sums, states);
+    Units<double> exact_gru(sums, states);
+    gru.forward_gru(floats, count), exact_gru.forward_gru(doubles, count);
+    const std::vector<double> exact_gates = exact_gru.gates;
+    const auto gates_of_sums = 2 * states.size();
+    for (size_t i = 0; i < states.size(); ++i) {
+      // The new state's sum may cancel.
+      const double term = std::abs(sums[gates_of_sums + i]);
+      expect_close({gru.gates[gates_of_sums + i]}, {exact_gates[gates_of_sums + i]}, term);
+    }
+    std::fill_n(gru.gates.begin() + static_cast<int64_t>(gates_of_sums), states.size(), 0.f);
+    std::fill_n(exact_gru.gates.begin() + static_cast<int64_t>(gates_of_sums), states.size(), 0.);
+    expect_close(gru.gates, exact_gru.gates, kLeast);
+    expect_close(gru.h, exact_gru.h, largest);
     // The gradient of the same numbers.
     std::copy(made.gates.begin(), made.gates.end(), exact.gates.begin());
     std::copy(made.c.begin(), made.c.end(), exact.c.begin());
@@ -103,6 +121,26 @@ TEST(CpuCells, SumsBeyondTheTables) {
       sums[gate * 20 + 3] = sums[gate * 20 + 18] = sum;
       check_units(sums, states, 20);
     }
+}
+
+// A unit has the same bits beside units whose sums are beyond the tables.
+TEST(CpuCells, AUnitDoesNotDependOnItsNeighbours) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    const auto& loops = cpu::table_of<cpu::CellLoops<float>>(set);
+    std::vector<double> sums(4 * 20), states(20);
+    for (double& sum : sums) sum = static_cast<double>(pick(-9000, 9000)) / 1024;
+    for (double& state : states) state = static_cast<double>(pick(-2000, 2000)) / 1024;
+    Units<float> lstm(sums, states), gru(sums, states);
+    lstm.forward(loops, 20), gru.forward_gru(loops, 20);
+    sums[3] = 1e6;
+    Units<float> other_lstm(sums, states), other_gru(sums, states);
+    other_lstm.forward(loops, 20), other_gru.forward_gru(loops, 20);
+    for (size_t i = 0; i < 20; ++i) {
+      if (i == 3) continue;
+      EXPECT_EQ(lstm.h[i], other_lstm.h[i]) << i;
+      EXPECT_EQ(gru.h[i], other_gru.h[i]) << i;
+    }
+  }
 }
 
 }  // namespace

@@ -50,6 +50,17 @@ TEST(Parallel, SharesAreEvenAndOfWholeLines) {
   }
 }
 
+// A few planes or rows, each long enough for a thread.
+TEST(Parallel, SharesOfLongRoundsAreEven) {
+  const int before = get_num_threads();
+  for (const int threads : {1, 2, 3, 8}) {
+    set_num_threads(threads);
+    for (const int64_t count : {2, 8, 32, 64, 128, 394})
+      EXPECT_EQ(share_of(count, 1, 1), divide_up(count, threads)) << count << ", " << threads;
+  }
+  set_num_threads(before);
+}
+
 TEST(Parallel, EmptyRangeCallsNothing) { EXPECT_EQ(chunks(4, 4, 5), Chunks{}); }
 
 TEST(Parallel, WritesOfEveryThreadAreSeenAfterwards) {

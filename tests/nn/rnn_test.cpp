@@ -79,6 +79,32 @@ TEST(Recurrence, FusedIsTheComposite) {
     }
 }
 
+// Even sequences, enough for each thread to take some of its own, and uneven ones.
+TEST(Recurrence, AnyNumberOfThreadsGivesTheSameBits) {
+  manual_seed(5);
+  const int threads_before = get_num_threads();
+  const std::vector<int64_t> even(5, 37), uneven{37, 37, 20, 1};
+  for (const TensorOptions& options : {TensorOptions(kDouble), TensorOptions(kFloat)})
+    for (const Recurrent cell : kCells)
+      for (const bool reverse : {false, true}) {
+        const Case one =
+            make(cell, reverse && options.dtype() == kFloat ? uneven : even, reverse, options, 37);
+        Tensors expected;
+        for (const int threads : {1, 2, 3, 4}) {
+          set_num_threads(threads);
+          const Recurrence y = nn::detail::recur(cell, one.steps, one.input, one.h, one.c, one.w);
+          Tensors made = autograd::grad({one.total(true)}, one.inputs());
+          made.push_back(y.h);
+          if (y.c.defined()) made.push_back(y.c);
+          if (threads == 1) expected = made;
+          for (size_t i = 0; i < made.size(); ++i)
+            EXPECT_TRUE(made[i].equal(expected[i]))
+                << static_cast<int>(cell) << ", " << threads << " threads, result " << i;
+        }
+      }
+  set_num_threads(threads_before);
+}
+
 TEST(Recurrence, HasBothDerivatives) {
   manual_seed(2);
   for (const Recurrent cell : {Recurrent::tanh, Recurrent::lstm, Recurrent::gru})
