@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gradus/distributed/init.h"
+#include "gradus/distributed/job/shared_monitor.h"
 #include "gradus/distributed/threads/threads_group.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/modes.h"
