@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <future>
+#include <map>
 #include <mutex>
 #include <vector>
 
