@@ -44,27 +44,54 @@ else()
   set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp ${PROJECT_SOURCE_DIR}/cuda/nvtx.cpp ${PROJECT_SOURCE_DIR}/cuda/rtc/source.cpp)
 endif()
 # A build from scratch (CMAKE_UNITY_BUILD) keeps -O3 for loops: the other sources compile in three quarters of the time at
-# -O2, and a call costs more then. At -O1 they take three quarters of that again.
+# -O2, and a call costs more then. At -O1 they take three quarters of that again, as layers and what is above them do.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   if(GRADUS_TESTS STREQUAL "QUICK")
     string(REPLACE -O3 -O1 CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
   else()
     string(REPLACE -O3 -O2 CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+    set(release_calls $<$<CONFIG:Release>:-O1>)
   endif()
   set(release_loops $<$<CONFIG:Release>:-O3>)
 endif()
 include(cmake/show_config.cmake)
-add_library(gradus ${sources} ${gradus_simd_sources} ${cuda_sources})
+# The library is three sets of objects. A program of the build tree that links gradus_core and gradus_layers leaves unbuilt what a
+# model on one device does not need.
+set(extras autograd/ops/spectral autograd/tools data/loader data/transforms distributed nn/parallel watch/metrics watch/profiler
+    watch/tensorboard)
+set(layers data nn optim serialize watch)
+list(FILTER sources EXCLUDE REGEX "/autograd/tools/function[.]cpp$")
+foreach(part extras layers)
+  list(TRANSFORM ${part} REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB_RECURSE taken CONFIGURE_DEPENDS ${patterns})
+  set(${part}_sources ${sources})
+  list(REMOVE_ITEM sources ${taken})
+  list(REMOVE_ITEM ${part}_sources ${sources})
+endforeach()
+list(APPEND sources ${PROJECT_SOURCE_DIR}/autograd/tools/function.cpp)  # layers use it
+add_library(gradus_core OBJECT ${sources} ${gradus_simd_sources} ${cuda_sources})
+add_library(gradus_layers OBJECT ${layers_sources})
+add_library(gradus_extras OBJECT ${extras_sources})
+add_library(gradus $<TARGET_OBJECTS:gradus_core> $<TARGET_OBJECTS:gradus_layers> $<TARGET_OBJECTS:gradus_extras>)
 add_library(gradus::gradus ALIAS gradus)
-target_precompile_headers(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.h>)
+# gradus_each(COMMAND ARGUMENT...): for the library and for its objects, whose users compile and link alike.
+function(gradus_each command)
+  foreach(target gradus gradus_core gradus_layers gradus_extras)
+    cmake_language(CALL ${command} ${target} ${ARGN})
+  endforeach()
+endfunction()
+target_precompile_headers(gradus_core PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.h>)
+foreach(part gradus_layers gradus_extras)
+  target_precompile_headers(${part} REUSE_FROM gradus_core)
+  target_compile_options(${part} PRIVATE ${release_calls})
+endforeach()
 # Sources with options of their own cannot take the common precompiled header.
 file(GLOB own_options ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp)
 set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 # With CMAKE_UNITY_BUILD=ON the other sources of a folder are compiled as one, which makes a build from scratch shorter.
 # Names in their anonymous namespaces are distinct within a folder.
-set_target_properties(gradus PROPERTIES UNITY_BUILD_MODE GROUP)
-get_target_property(all_sources gradus SOURCES)
-foreach(source IN LISTS all_sources)
+set_target_properties(gradus_core gradus_layers gradus_extras PROPERTIES UNITY_BUILD_MODE GROUP)
+foreach(source IN LISTS sources layers_sources extras_sources gradus_simd_sources cuda_sources)
   if(source MATCHES "/cpu/(convolution|ops|simd|matmul|walk)/")
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${release_loops})
     # GCC 12 crashes where a source at -O3 takes a header that was precompiled at -O1.
@@ -111,19 +138,20 @@ foreach(part ${GRADUS_FOLDERS})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${part} ${GRADUS_INCLUDE}/gradus/${part} SYMBOLIC)
 endforeach()
 
-target_include_directories(gradus PUBLIC $<BUILD_INTERFACE:${GRADUS_INCLUDE}>
-                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(gradus PUBLIC cxx_std_20)
-set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+gradus_each(target_include_directories PUBLIC $<BUILD_INTERFACE:${GRADUS_INCLUDE}>
+            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+gradus_each(target_compile_features PUBLIC cxx_std_20)
+set_target_properties(gradus gradus_core gradus_layers gradus_extras PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+set_target_properties(gradus PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH_USE_LINK_PATH ON)
-target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
+gradus_each(target_link_libraries PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
 foreach(format PNG JPEG)
   if(GRADUS_HAS_${format})
-    target_link_libraries(gradus PRIVATE ${format}::${format})
+    gradus_each(target_link_libraries PRIVATE ${format}::${format})
   endif()
 endforeach()
-target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
+gradus_each(target_include_directories SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
 # Its threads never end: the library stays when a plugin that uses it is unloaded.
 get_target_property(gradus_type gradus TYPE)
 if(gradus_type STREQUAL "SHARED_LIBRARY")
@@ -162,15 +190,15 @@ if(GRADUS_WERROR)
 endif()
 if(GRADUS_SANITIZE)
   # PUBLIC: what links a sanitized library must be sanitized too.
-  target_compile_options(gradus PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRADUS_SANITIZE}
+  gradus_each(target_compile_options PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRADUS_SANITIZE}
     -fno-sanitize-recover=all -fno-omit-frame-pointer>)
-  target_link_options(gradus PUBLIC -fsanitize=${GRADUS_SANITIZE})
+  gradus_each(target_link_options PUBLIC -fsanitize=${GRADUS_SANITIZE})
 endif()
-target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
+gradus_each(target_link_libraries PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
 # Nobody reads errno after sqrt, and without it loops of sqrt become vector code. No program replaces a function of the
 # library, so that GCC may inline one into another of its source, as Clang does.
 # `#pragma omp simd` asks for vector code. Threads are the library's own (cpu/parallel.cpp).
-target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp-simd>
+gradus_each(target_compile_options PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp-simd>
   $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
 
@@ -181,21 +209,21 @@ if(GRADUS_HAS_BLAS)
   set_source_files_properties(${blas_sources} PROPERTIES
     COMPILE_OPTIONS "-isystem;${OpenBLAS_INCLUDE_DIR}" SKIP_PRECOMPILE_HEADERS ON
     COMPILE_DEFINITIONS GRADUS_BLAS="${OpenBLAS_LIBRARY}")
-  target_link_libraries(gradus PRIVATE ${CMAKE_DL_LIBS})
+  gradus_each(target_link_libraries PRIVATE ${CMAKE_DL_LIBS})
 endif()
 # Only the backends know these libraries.
 if(GRADUS_HAS_NCCL)
   file(GLOB backend_sources ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp)
   set_source_files_properties(${backend_sources} PROPERTIES
                               COMPILE_OPTIONS "-isystem;${NCCL_INCLUDE_DIR}")
-  target_link_libraries(gradus PRIVATE ${NCCL_LIBRARY})
+  gradus_each(target_link_libraries PRIVATE ${NCCL_LIBRARY})
 endif()
 if(GRADUS_HAS_MPI)
   file(GLOB backend_sources ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp)
   list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-isystem;" OUTPUT_VARIABLE mpi_options)
   set_source_files_properties(${backend_sources} PROPERTIES
     COMPILE_OPTIONS "${mpi_options};-DOMPI_SKIP_MPICXX;-DMPICH_SKIP_MPICXX")
-  target_link_libraries(gradus PRIVATE $<LINK_ONLY:MPI::MPI_CXX>)
+  gradus_each(target_link_libraries PRIVATE $<LINK_ONLY:MPI::MPI_CXX>)
 endif()
 if(GRADUS_HAS_CUDA)
   include(cmake/run_time_kernels.cmake)
@@ -203,9 +231,9 @@ endif()
 if(GRADUS_SIMULATED)
   add_subdirectory(cuda/sim)
   target_link_libraries(gradus_sim PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
-  target_link_libraries(gradus PUBLIC gradus::sim)
+  gradus_each(target_link_libraries PUBLIC gradus::sim)
   set_target_properties(gradus PROPERTIES INSTALL_RPATH $ORIGIN)
-  gradus_simulate(gradus)
+  gradus_simulate(gradus_core)
   # Without these checks the largest files compile in about half the time. The accesses themselves show the simulator
   # alignments up to 8 bytes, and load_vector (cuda/kernels/vector.cuh) checks wider ones. A kernel that stores a call's
   # result of class type directly needs the option: without it GCC does not instrument that store. These files have none.
@@ -231,14 +259,14 @@ elseif(GRADUS_HAS_CUDA)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     list(APPEND GRADUS_CUDA_OPTIONS --split-compile=0)
   endif()
-  target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
+  target_compile_options(gradus_core PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   gradus_compile_for_hopper("${cuda_sources}")
   # Those that open cuBLAS, which is of the toolkit's version.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/cuda/ops/cublas.cpp ${PROJECT_SOURCE_DIR}/cuda/ops/cublas_lt.cpp
     PROPERTIES COMPILE_DEFINITIONS GRADUS_CUDA_MAJOR="${CUDAToolkit_VERSION_MAJOR}" SKIP_PRECOMPILE_HEADERS ON)
   string(REPLACE Shared cudart runtime "${CMAKE_CUDA_RUNTIME_LIBRARY}")
   string(REPLACE Static cudart_static runtime "${runtime}")
-  target_link_libraries(gradus PRIVATE CUDA::${runtime})
+  gradus_each(target_link_libraries PRIVATE CUDA::${runtime})
   # Where cuBLAS and others lie that are opened by name.
   set_property(TARGET gradus APPEND PROPERTY BUILD_RPATH ${CUDAToolkit_LIBRARY_DIR})
   set_property(TARGET gradus APPEND PROPERTY INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})

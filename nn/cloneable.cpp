@@ -33,13 +33,18 @@ void Module::copy_values(const TensorDict& from, const TensorDict& to,
   }
 }
 
-void Module::make_anew(Module& copy, const std::function<void()>& reset,
+void Module::fail_other_class(const Module& other) const {
+  fail<Error>("clone: a submodule is of another class (", other.name(),
+              ") than the one that reset() makes in its place (", name(), ")");
+}
+
+void Module::make_anew(Module& copy, void (*reset)(Module& copy),
                        const std::optional<Device>& device) const {
   const NoGradGuard guard;
   copy.parameters_.clear();
   copy.buffers_.clear();
   copy.children_.clear();
-  reset();
+  reset(copy);
   check_same_names(*this, "parameters", "register_parameter", parameters_, copy.parameters_);
   copy_values(parameters_, copy.parameters_, device);
   check_same_names(*this, "buffers", "register_buffer", buffers_, copy.buffers_);

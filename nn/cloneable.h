@@ -25,18 +25,18 @@ class Cloneable : public Module {
   // Draws random numbers where reset() does. A parameter requires grad where the original does.
   // Errors: Error where reset() registers others than the original has.
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    std::shared_ptr<Module> copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
     make_anew(
-        *copy, [&copy] { copy->reset(); }, device);
+        *copy, [](Module& module) { static_cast<Cloneable&>(module).reset(); }, device);
     return copy;
   }
 
  private:
   void clone_(const Module& other, const std::optional<Device>& device) final {
-    const auto copy = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    check<Error>(copy != nullptr, "clone: a submodule is of another class (", other.name(),
-                 ") than the one that reset() makes in its place (", name(), ")");
-    static_cast<Derived&>(*this) = std::move(*copy);
+    const std::shared_ptr<Module> copy = other.clone(device);
+    auto* const same = dynamic_cast<Derived*>(copy.get());
+    if (same == nullptr) fail_other_class(other);
+    static_cast<Derived&>(*this) = std::move(*same);
   }
 };
 

@@ -37,6 +37,20 @@ inline std::string joined_numbers(IntArrayRef numbers) {
   return out;
 }
 
+// Prints as libtorch does: numbers, lists and switches that are not hidden. `inplace` stands
+// where it is on, and `lambda` has no name. The stream keeps std::boolalpha, as there.
+template <class T>
+void print_option(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
+  if (option.hidden) return;
+  if constexpr (std::is_arithmetic_v<T> || is_expanding_array<T>) {
+    if constexpr (std::is_same_v<T, bool>)
+      if (option.name == "inplace" && !option.value) return;
+    stream << std::exchange(separator, ", ");
+    if (option.name != "lambda") stream << option.name << '=';
+    stream << std::boolalpha << option.value;
+  }
+}
+
 // Not the arguments of a copy. A compiler asks whether a class can be copied, or made of nothing,
 // and reads what the constructors require then; this spares it the options.
 template <class Module, class... Args>
@@ -71,27 +85,13 @@ struct Layer : Cloneable<Derived> {
   void pretty_print(std::ostream& stream) const override {
     stream << class_name(typeid(Derived)) << '(';
     const char* separator = "";
-    std::apply([&](const auto&... option) { (print(stream, separator, option), ...); },
-               options.fields());
+    std::apply(
+        [&](const auto&... option) { (detail::print_option(stream, separator, option), ...); },
+        options.fields());
     stream << ')';
   }
 
   Options options;
-
- private:
-  // Prints as libtorch does: numbers, lists and switches that are not hidden. `inplace` stands
-  // where it is on, and `lambda` has no name. The stream keeps std::boolalpha, as there.
-  template <class T>
-  static void print(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
-    if (option.hidden) return;
-    if constexpr (std::is_arithmetic_v<T> || is_expanding_array<T>) {
-      if constexpr (std::is_same_v<T, bool>)
-        if (option.name == "inplace" && !option.value) return;
-      stream << std::exchange(separator, ", ");
-      if (option.name != "lambda") stream << option.name << '=';
-      stream << std::boolalpha << option.value;
-    }
-  }
 };
 
 // The module of function(input, options), or of function(input).

@@ -155,8 +155,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void remove_forward_hook(size_t number);
   // Whether somebody looks at what forward() takes or returns.
   bool is_watched() const {
-    return !forward_pre_hooks_.empty() || !forward_hooks_.empty() ||
-           Observer<Module>::any();
+    return !forward_pre_hooks_.empty() || !forward_hooks_.empty() || Observer<Module>::any();
   }
   // forward(), between the hooks. Errors: TypeError where there are hooks for other types than it
   // takes or returns; those of forward(), to which the path of the module is added.
@@ -220,8 +219,10 @@ class Module : public std::enable_shared_from_this<Module> {
   // Takes over the hooks of a module of which this one is to be a copy.
   void copy_hooks(const Module& from);
   // Empties a copy of this module, lets `reset` register everything anew, and copies the values.
-  void make_anew(Module& copy, const std::function<void()>& reset,
+  void make_anew(Module& copy, void (*reset)(Module& copy),
                  const std::optional<Device>& device) const;
+  // Errors: Error, for `other` cannot be copied into this module, which is of another class.
+  [[noreturn]] void fail_other_class(const Module& other) const;
   // The values in memory of their own, on `device` where one is given.
   static Tensor copied(const Tensor& x, const std::optional<Device>& device) {
     return device ? x.to(*device, x.scalar_type(), /*non_blocking=*/false, /*copy=*/true)

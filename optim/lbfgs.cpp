@@ -18,6 +18,10 @@ void LBFGSOptions::validate() const {
         line_search_fn_.value_or(""), "\"; only 'strong_wolfe' is supported");
 }
 
+std::unique_ptr<OptimizerParamState> LBFGS::new_state() const {
+  return std::make_unique<LBFGSParamState>();
+}
+
 LBFGS::LBFGS(std::vector<OptimizerParamGroup> groups, const LBFGSOptions& defaults)
     : Optimizer(std::move(groups), defaults.clone()) {
   check(param_groups().size() == 1,

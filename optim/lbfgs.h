@@ -48,9 +48,7 @@ class LBFGS : public Optimizer {
   Tensor step(LossClosure closure) override;
 
  private:
-  std::unique_ptr<OptimizerParamState> new_state() const override {
-    return std::make_unique<LBFGSParamState>();
-  }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
   // The gradients of all parameters as one vector, 0 where there is none.
   Tensor flat_gradient() const;
   // The iterations of a step, from the loss at the parameters on.

@@ -50,6 +50,10 @@ Tensor orthogonal(const Tensor& update, const MuonOptions& options) {
 }
 }  // namespace
 
+std::unique_ptr<OptimizerParamState> Muon::new_state() const {
+  return std::make_unique<MuonParamState>();
+}
+
 Muon::Muon(std::vector<OptimizerParamGroup> groups, const MuonOptions& defaults)
     : Optimizer(std::move(groups), defaults.clone()) {
   for (const Tensor& parameter : parameters()) check_matrix(parameter);

@@ -45,9 +45,7 @@ class Muon : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  private:
-  std::unique_ptr<OptimizerParamState> new_state() const override {
-    return std::make_unique<MuonParamState>();
-  }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
 };
 
 }  // namespace gradus::optim

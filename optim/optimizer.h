@@ -48,7 +48,8 @@ bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
 template <class Derived>
 struct OptimizerCloneableOptions : OptimizerOptions {
   std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+    // Not by make_unique: a compiler takes long for each kind of pointer.
+    return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this)));
   }
   double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
   void set_lr(double value) override { static_cast<Derived&>(*this).lr(value); }
@@ -234,7 +235,9 @@ class TableOptimizer : public Optimizer {
 
  private:
   bool heeds_found_inf() const override { return true; }
-  std::unique_ptr<OptimizerParamState> new_state() const final { return std::make_unique<State>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const final {
+    return std::unique_ptr<OptimizerParamState>(new State());
+  }
   Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
     const Update<op> next =
         static_cast<const Options&>(options).update(static_cast<const State&>(state));

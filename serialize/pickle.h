@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "gradus/tensor/tensor.h"
+#include "gradus/serialize/safetensors.h"
 
 namespace gradus::serialize {
 
@@ -53,5 +53,8 @@ using LoadStorage = std::function<Tensor(const std::string& key, ScalarType dtyp
 // called, and the file.
 // Errors: ValueError for damaged bytes; NotImplementedError for what no state dict holds.
 Pickle parse_pickle(ArrayRef<uint8_t> bytes, std::string_view name, const LoadStorage& load);
+
+// The values of a pickle by their joined names, as load_pt says. Messages begin with `name`.
+SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name);
 
 }  // namespace gradus::serialize

@@ -7,6 +7,7 @@
 
 #include "gradus/data/datasets/byte_reader.h"
 #include "gradus/data/readers/zip.h"
+#include "gradus/serialize/pickle.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::serialize {

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "gradus/serialize/pickle.h"
 #include "gradus/serialize/safetensors.h"
 
 namespace gradus::serialize {
@@ -26,8 +25,5 @@ namespace detail {
 // load_pt for another public function, which messages name.
 SafetensorsContents load_pt(const std::string& operation, const std::string& path, Device device);
 }  // namespace detail
-
-// The values of a pickle by their joined names. Messages begin with `name`, as of parse_pickle.
-SafetensorsContents named_values(const Pickle& pickle, size_t pickle_bytes, std::string_view name);
 
 }  // namespace gradus::serialize

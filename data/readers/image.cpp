@@ -27,6 +27,22 @@ Tensor converted(const Tensor& image, ImageMode mode) {
   return cat({rgb, alpha});
 }
 
+// The name of a file's format that is known and not read, by the bytes that it begins with.
+std::string_view unread_format(std::string_view bytes) {
+  struct Format {
+    size_t place;
+    std::string_view mark, name;
+  };
+  static constexpr Format kFormats[] = {{8, "WEBP", "WebP"},       {0, "GIF8", "GIF"},
+                                        {0, "BM", "BMP"},          {0, {"II*\0", 4}, "TIFF"},
+                                        {0, {"MM\0*", 4}, "TIFF"}, {4, "ftypavif", "AVIF"},
+                                        {4, "ftypheic", "HEIC"}};
+  for (const Format& format : kFormats)
+    if (bytes.size() > format.place && bytes.substr(format.place).starts_with(format.mark))
+      return format.name;
+  return "";
+}
+
 Tensor decode(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   Tensor rows;
@@ -35,7 +51,9 @@ Tensor decode(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
   } else if (bytes.starts_with("\xff\xd8\xff")) {
     rows = detail::decode_jpeg(file, name);
   } else {
-    fail<NotImplementedError>(name, ": neither a PNG nor a JPEG file; convert the picture");
+    const std::string_view format = unread_format(bytes);
+    fail<NotImplementedError>(name, ": neither a PNG nor a JPEG file",
+                              format.empty() ? "" : ", but ", format, "; convert the picture");
   }
   return converted(rows.permute({2, 0, 1}).contiguous(), mode);
 }

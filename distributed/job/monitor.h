@@ -3,7 +3,6 @@
 // owner locks.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,13 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "gradus/distributed/job/clock.h"
+
 namespace gradus::distributed {
-
-using Clock = std::chrono::steady_clock;
-using Milliseconds = std::chrono::milliseconds;
-
-// "0.5 s"
-std::string in_seconds(Clock::duration time);
 
 class Monitor {
  public:

@@ -1,6 +1,8 @@
 // Failure, and the watch of ranks that are threads of one process.
 #include "gradus/distributed/job/watch.h"
 
+#include "gradus/distributed/job/shared_monitor.h"
+
 namespace gradus::distributed {
 
 void Failure::check() const {

@@ -6,9 +6,11 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "gradus/distributed/job/clock.h"
 #include "gradus/distributed/job/error.h"
-#include "gradus/distributed/job/monitor.h"
 
 namespace gradus::distributed {
 
@@ -59,15 +61,7 @@ class Watch {
   Milliseconds timeout_;
 };
 
-// The monitor of ranks that are threads of this process.
-struct SharedMonitor {
-  explicit SharedMonitor(Milliseconds time_limit)
-      : monitor(time_limit), failure(std::make_shared<Failure>()), timeout(time_limit) {}
-  std::mutex mutex;
-  Monitor monitor;
-  std::shared_ptr<Failure> failure;
-  Milliseconds timeout;
-};
+struct SharedMonitor;
 
 class SharedWatch final : public Watch {
  public:

@@ -3,10 +3,12 @@
 
 #include <exception>
 #include <future>
+#include <map>
 #include <mutex>
 #include <vector>
 
 #include "gradus/distributed/init.h"
+#include "gradus/distributed/job/shared_monitor.h"
 #include "gradus/distributed/threads/threads_group.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/modes.h"

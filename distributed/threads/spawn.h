@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "gradus/distributed/job/monitor.h"
+#include "gradus/distributed/job/clock.h"
 
 namespace gradus::distributed {
 

@@ -129,6 +129,14 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
   return norm3(tgt + dropout3(feedforward(*this, tgt)));
 }
 
+TransformerEncoderOptions::TransformerEncoderOptions(
+    const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers)
+    : TransformerEncoderOptions(TransformerEncoderLayer(encoder_layer_options), num_layers) {}
+
+TransformerDecoderOptions::TransformerDecoderOptions(
+    const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers)
+    : TransformerDecoderOptions(TransformerDecoderLayer(decoder_layer_options), num_layers) {}
+
 void TransformerEncoderImpl::reset() {
   register_clones(*this, "encoder_layer", options.encoder_layer());
 }

@@ -99,8 +99,7 @@ struct TransformerEncoderOptions {
   TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
       : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
   TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options,
-                            int64_t num_layers)
-      : TransformerEncoderOptions(TransformerEncoderLayer(encoder_layer_options), num_layers) {}
+                            int64_t num_layers);
   auto fields() const { return std::make_tuple(NamedOption<int64_t>{"num_layers", num_layers_}); }
 
   GRADUS_OPTION(TransformerEncoderOptions, TransformerEncoderLayer, encoder_layer);
@@ -112,8 +111,7 @@ struct TransformerDecoderOptions {
   TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
       : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
   TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options,
-                            int64_t num_layers)
-      : TransformerDecoderOptions(TransformerDecoderLayer(decoder_layer_options), num_layers) {}
+                            int64_t num_layers);
   auto fields() const { return std::make_tuple(NamedOption<int64_t>{"num_layers", num_layers_}); }
 
   GRADUS_OPTION(TransformerDecoderOptions, TransformerDecoderLayer, decoder_layer);

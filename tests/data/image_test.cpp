@@ -72,10 +72,29 @@ TEST(Jpeg, ReadsGrayAndColors) {
 }
 
 TEST(Image, RefusesOtherFormats) {
-  EXPECT_TRUE(contains(message_of<NotImplementedError>([&] {
-                         decode_image(Bytes{'G', 'I', 'F'}, "some.file");
-                       }),
-                       "some.file: neither a PNG nor a JPEG file"));
+  using namespace std::string_view_literals;
+  const std::pair<std::string_view, const char*> files[] = {
+      {"RIFF\x1a\0\0\0WEBPVP8L"sv, ", but WebP"},
+      {"GIF89a"sv, ", but GIF"},
+      {"BM\x36"sv, ", but BMP"},
+      {"II*\0\x08"sv, ", but TIFF"},
+      {"MM\0*\0"sv, ", but TIFF"},
+      {"\0\0\0\x1c"
+       "ftypavif"sv,
+       ", but AVIF"},
+      {"\0\0\0\x18"
+       "ftypheic"sv,
+       ", but HEIC"},
+      {"RIFF\x1a\0\0\0WAVE"sv, ""},
+      {"RIFF"sv, ""},
+      {"GIF"sv, ""},
+      {""sv, ""}};
+  for (const auto& row : files) {
+    const Bytes file(row.first.begin(), row.first.end());
+    EXPECT_EQ(message_of<NotImplementedError>([&] { decode_image(file, "some.file"); }),
+              "decode_image: some.file: neither a PNG nor a JPEG file" + std::string(row.second) +
+                  "; convert the picture");
+  }
 }
 
 // A PNG file with another width and height in its header.

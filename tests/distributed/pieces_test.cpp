@@ -4,6 +4,7 @@
 
 #include "gradus/autograd/engine/meta.h"
 #include "gradus/distributed/distributed.h"
+#include "gradus/distributed/job/shared_monitor.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/raw/raw.h"
 #include "tests/piece_sizes.h"

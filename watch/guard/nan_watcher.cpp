@@ -11,6 +11,7 @@
 #include "gradus/nn/named_class.h"
 #include "gradus/tensor/base/modes.h"
 #include "gradus/watch/guard/nan_backend.h"
+#include "gradus/watch/module_path.h"
 #include "gradus/watch/profiler/device_layers.h"
 #include "gradus/watch/profiler/recorder.h"
 #include "gradus/watch/text.h"
@@ -163,7 +164,7 @@ void NanWatcher::begin(const nn::Module& module) noexcept {
   thread().begin([&](Open& open) {
     const std::string type = nn::short_class_name(module);
     if (const Open* const holder = thread().module()) {
-      const std::string name = profiler::path_below(*holder->module, module);
+      const std::string name = watch::path_below(*holder->module, module);
       if (!name.empty()) open.prefix = holder->prefix + (holder->prefix.empty() ? "" : ".") + name;
     }
     open.module = &module;

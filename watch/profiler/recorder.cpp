@@ -10,6 +10,7 @@
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/graph.h"
 #include "gradus/nn/named_class.h"
+#include "gradus/watch/module_path.h"
 #include "gradus/watch/profiler/device_layers.h"
 #include "gradus/watch/profiler/profiling_backend.h"
 #include "gradus/watch/text.h"
@@ -27,16 +28,6 @@ int64_t clock_now() {
 }
 
 }  // namespace
-
-std::string path_below(const nn::Module& holder, const nn::Module& module) {
-  for (const auto& child : holder.named_children())
-    if (child.value().get() == &module) return child.key();
-  for (const auto& child : holder.named_children()) {
-    const std::string below = path_below(*child.value(), module);
-    if (!below.empty()) return child.key().empty() ? below : child.key() + '.' + below;
-  }
-  return "";
-}
 
 // An event that runs.
 struct Recorder::Open {
@@ -129,7 +120,7 @@ void Recorder::begin(const nn::Module& module) noexcept {
     if (!nvtx_) {
       opened.path = type;
       if (const Open* const holder = mine.calls.module()) {
-        const std::string name = path_below(*holder->module, module);
+        const std::string name = watch::path_below(*holder->module, module);
         opened.path = holder->path + '.' + (name.empty() ? type : name);
       }
       // Modules that no other one holds may have one path: "Linear", "Linear (2)".

@@ -133,7 +133,4 @@ class Recorder final : public Observer<nn::Module>,
   std::vector<cuda::Event> spare_;
 };
 
-// The path from one module to another that it holds, "layers.0"; empty where it does not.
-std::string path_below(const nn::Module& holder, const nn::Module& module);
-
 }  // namespace gradus::profiler
