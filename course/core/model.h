@@ -97,6 +97,7 @@ struct Words {
 // Reads the header, and nothing behind it. Errors: std::invalid_argument where the file ends before
 // the header does; where the dtype of a tensor is none of F32, BF16 and I8; where its bytes are not
 // as many as its dtype and shape have, or lie outside of the data; and where two have one name.
+// A shape with a 0 has no bytes, however large its other sizes are.
 Header read_header(ModelFile& file);
 
 // The numbers of a tensor of dtype F32 or BF16, the lowest byte first. A BF16 is the upper half of

@@ -181,6 +181,14 @@ void show(const course::LanguageModel& model, Message& out) {
   out.longs("shapes", shapes);
 }
 
+// How many numbers are in the caches.
+long cached(const course::LanguageModel& model) {
+  size_t out = 0;
+  for (const course::ModelLayer& each : model.layers)
+    out += each.cache.k.size() + each.cache.v.size();
+  return static_cast<long>(out);
+}
+
 // The tokens of "tokens", in pieces of so many.
 void read_tokens(course::LanguageModel& model, Simple& blocks, const Message& in, Message& out) {
   const std::vector<long> tokens = in.longs("tokens");
@@ -231,23 +239,23 @@ void run(const Message& in, Message& out) {
     } catch (const std::out_of_range&) {
       threw = true;
     }
-    size_t cached = 0;
-    for (const course::ModelLayer& each : model.layers)
-      cached += each.cache.k.size() + each.cache.v.size();
-    out.longs("left", {threw, model.place, static_cast<long>(cached)});
+    out.longs("left", {threw, model.place, cached(model)});
   } else if (function == "answer") {
     Letters words;
     words.last = static_cast<int>(in.number("end"));
     std::string answers;
     const std::string questions = in.text("questions");
+    const std::vector<long> most = in.longs("most");  // one for all questions, or one for each
+    size_t asked = 0;
     for (size_t start = 0; start < questions.size();) {
       const size_t end = questions.find('\n', start);
       answers += course::answer(model, blocks, words, questions.substr(start, end - start),
-                                static_cast<int>(in.number("most"))) +
+                                static_cast<int>(most[asked++ % most.size()])) +
                  "\n";
       start = end + 1;
     }
     out.text("answers", answers);
+    out.longs("left", {model.place, cached(model)});
   } else {
     throw std::logic_error("there is no function " + function);
   }

@@ -1,7 +1,7 @@
 """Tests of task 1.1."""
 import math
 
-from judge.testing import Op1, place, positions, task
+from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, Op1, place, positions, task
 
 T = task("1.1", "Map", 15, "1_cpu/1.1_map.cpp", exports=["course::cpu::map"])
 
@@ -36,14 +36,14 @@ def right(t, *arguments, **more):
         t.equal(found[at], value, f"element {at} of out's memory (x holds 1, 2, 3, ...)")
 
 
-@T.test(3, "contiguous", "contiguous tensors", hint="For each position of out: find the element of x, and store op of it.")
+@T.test(2, "contiguous", "contiguous tensors", hint="For each position of out: find the element of x, and store op of it.")
 def _(t):
     for sizes in [[1], [5], [2, 3], [2, 3, 4], [2, 1, 3, 2]]:
         right(t, sizes)
     right(t, [4], op=SQUARE)
 
 
-@T.test(2, "operations", "each operation", hint="apply(op, x) in core/types.h knows all operations.")
+@T.test(1, "operations", "each operation", hint="apply(op, x) in core/types.h knows all operations.")
 def _(t):
     x = [0.25, 1.0, 2.0, 3.5]
     for op, f in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
@@ -55,13 +55,33 @@ def _(t):
     t.equal(found["memory"], [0.0, 0.0], "out")
 
 
-@T.test(2, "strides of x", "x is a transposed matrix, or a part of a larger tensor",
-        hint="The same position lies at different places in out and in x: keep two sums, one with the strides of each.")
+@T.test(1, "not finite", "each operation on large numbers, infinity and NaN",
+        hint="Let apply(op, x) compute each result: a formula of your own overflows, or treats NaN in another way.")
+def _(t):
+    for op, expected in OF_EXTREMES1.items():
+        for value, result in zip(EXTREMES1, expected):
+            found = t.run(op=op, out_sizes=[1], out_strides=[1], x_sizes=[1], x_strides=[1], x=[value], memory=[POISON])["memory"]
+            t.close(found, [result], f"{op}({value:g})")
+
+
+@T.test(1, "in place", "out is x, with the same layout", hint="Read an element, then write its result to the same place: nothing else may be read or written before.")
+def _(t):
+    for sizes, strides, x, expected in [([3], [1], [1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]), ([2, 2], [1, 2], [1.0, 2.0, 3.0, 4.0], [-1.0, -2.0, -3.0, -4.0]),
+                                        ([2, 2], [3, 1], [1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, -2.0, 3.0, -4.0, -5.0])]:
+        found = t.run(op=NEG, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=[], memory=x, in_place=1)["memory"]
+        t.equal(found, expected, "memory of out, which is x")
+
+
+@T.test(2, "strides of x", "x is a transposed matrix, or a part of a larger tensor, whose rows may lie 2^32 elements apart",
+        hint="The same position lies at different places in out and in x: keep two sums, one with the strides of each. Places are long.")
 def _(t):
     right(t, [2, 3], x_strides=[1, 2])
     right(t, [3], x_strides=[4])
     right(t, [2, 3, 2], x_strides=[1, 7, 3])
     right(t, [2, 3], x_strides=[0, 2])
+    found = t.run(op=NEG, out_sizes=[2, 2], out_strides=[FAR, 1], x_sizes=[2, 2], x_strides=[FAR, 1], x=[1.0, 2.0, 3.0, 4.0],
+                  memory=[POISON] * 4, apart=FAR)["memory"]
+    t.equal(found, [-1.0, -2.0, -3.0, -4.0], "out")
 
 
 @T.test(2, "strides of out", "out is a transposed matrix, or a part of a larger tensor",
@@ -89,6 +109,8 @@ def _(t):
     right(t, [2, 3], x_sizes=[2, 1], x_strides=[1, 1])
     right(t, [2, 3], x_sizes=[1, 3], x_strides=[3, 1])
     right(t, [2, 3, 2], x_sizes=[2, 1, 2], x_strides=[2, 2, 1])
+    right(t, [2, 3, 2], x_sizes=[1, 3, 1], x_strides=[3, 1, 1])
+    right(t, [2, 3], x_sizes=[1, 1], x_strides=[1, 1])
 
 
 @T.test(2, "one and none", "a tensor without dimensions has one element; one with a size 0 has none",

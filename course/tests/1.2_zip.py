@@ -1,7 +1,7 @@
 """Tests of task 1.2."""
 import math
 
-from judge.testing import Op2, place, positions, task
+from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, Op2, place, positions, task
 
 T = task("1.2", "Zip", 15, "1_cpu/1.2_zip.cpp", exports=["course::cpu::zip"])
 
@@ -52,7 +52,7 @@ def _(t):
         right(t, sizes)
 
 
-@T.test(2, "operations", "each operation, x before y", hint="x - y is not y - x.")
+@T.test(1, "operations", "each operation, x before y", hint="x - y is not y - x.")
 def _(t):
     x, y = [1.0, 8.0, -2.0], [2.0, 4.0, 0.5]
     for op, expected in [(ADD, [3.0, 12.0, -1.5]), (SUB, [-1.0, 4.0, -2.5]), (MUL, [2.0, 32.0, -1.0]),
@@ -61,8 +61,25 @@ def _(t):
         t.equal(t.run(op=op, **one, x=x, y=y, memory=[POISON] * 3)["memory"], expected, "out")
 
 
-@T.test(3, "broadcast", "one operand has size 1 where out is longer",
-        hint="Where an operand has size 1, its stride there must not count.")
+@T.test(1, "not finite", "each operation on infinity, NaN, and 0 as a divisor", hint="Let apply(op, x, y) compute each result.")
+def _(t):
+    for op, expected in OF_EXTREMES2.items():
+        for x, y, result in zip(*EXTREMES2, expected):
+            one = dict(out_sizes=[1], out_strides=[1], x_sizes=[1], x_strides=[1], y_sizes=[1], y_strides=[1])
+            t.equal(t.run(op=op, **one, x=[x], y=[y], memory=[POISON])["memory"], [result], f"{op} of {x:g} and {y:g}")
+
+
+@T.test(1, "in place", "out is x, or y, with the same layout", hint="Read both elements before you write the result, and write to out nothing else.")
+def _(t):
+    one = dict(out_sizes=[2, 2], out_strides=[2, 1], x_sizes=[2, 2], x_strides=[2, 1], y_sizes=[2, 2], y_strides=[2, 1])
+    x, y = [1.0, 2.0, 3.0, 4.0], [10.0, 30.0, 50.0, 70.0]
+    for in_place, memory in [(1, x), (2, y)]:  # out is x; out is y
+        found = t.run(op=SUB, **one, x=x, y=y, memory=memory, in_place=in_place)["memory"]
+        t.equal(found, [-9.0, -28.0, -47.0, -66.0], f"out, which is {' xy'[in_place]}")
+
+
+@T.test(3, "broadcast", "one operand has size 1 where out is longer, or is expanded already",
+        hint="Where an operand has size 1, its stride there must not count. A stride of 0 needs no case of its own.")
 def _(t):
     right(t, [3], y=[1])
     right(t, [3], x=[1])
@@ -70,6 +87,8 @@ def _(t):
     right(t, [2, 3], x=[1, 3])
     right(t, [2, 3, 2], x=([1, 3, 1], [99, 1, 77]))
     right(t, [2, 3, 2], y=[2, 1, 2])
+    right(t, [2, 3], y=([2, 3], [0, 1]))
+    right(t, [2, 3], x=([2, 3], [1, 0]), y=([2, 3], [0, 0]))
 
 
 @T.test(2, "both repeat", "a column and a row make a matrix", hint="The elements of out are more than those of x, and of y.")
@@ -79,18 +98,15 @@ def _(t):
     right(t, [2, 2], x=[1, 1], y=[1, 1])
 
 
-@T.test(1, "stride zero", "operands that are expanded already", hint="A stride of 0 needs no case of its own.")
-def _(t):
-    right(t, [2, 3], y=([2, 3], [0, 1]))
-    right(t, [2, 3], x=([2, 3], [1, 0]), y=([2, 3], [0, 0]))
-
-
-@T.test(2, "strides", "three different layouts",
-        hint="A position lies at three places, one in each tensor: three sums, each with its own strides.")
+@T.test(2, "strides", "three different layouts, whose rows may lie 2^32 elements apart",
+        hint="A position lies at three places, one in each tensor: three sums, each with its own strides. Places are long.")
 def _(t):
     right(t, [2, 3], x=([2, 3], [1, 2]))
     right(t, [2, 3], y=([2, 3], [1, 2]), out_strides=[4, 1])
     right(t, [2, 3, 2], x=([2, 3, 2], [1, 4, 2]), y=([2, 3, 2], [10, 3, 1]), out_strides=[1, 2, 6])
+    far = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [2, 2]), ("strides", [FAR, 1]))}
+    found = t.run(op=ADD, x=[1.0, 2.0, 3.0, 4.0], y=[10.0, 20.0, 30.0, 40.0], memory=[POISON] * 4, apart=FAR, **far)["memory"]
+    t.equal(found, [11.0, 22.0, 33.0, 44.0], "out")
 
 
 @T.test(1, "gaps", "nothing is written between the elements of out, nor behind them",

@@ -1,7 +1,7 @@
 """Tests of task 1.3."""
 import math
 
-from judge.testing import Op2, positions, place, task
+from judge.testing import FAR, Op2, positions, place, task
 
 T = task("1.3", "Reduce", 15, "1_cpu/1.3_reduce.cpp", exports=["course::cpu::reduce"])
 
@@ -47,13 +47,21 @@ def _(t):
     sums(t, [2, 1], 1, [0, 1])
 
 
-@T.test(2, "negative", "the maximum of negative numbers, and a product",
+@T.test(1, "negative", "the maximum of negative numbers, and a product",
         hint="What the result begins with is an argument: 0 is right for a sum, for no other operation.")
 def _(t):
     found = reduces(t, [2, 2], 1, [-3.0, -5.0, -8.0, -1.0], op=MAXIMUM, start=-math.inf)
     t.equal(found[:2], [-3.0, -1.0], "out")
     t.equal(reduces(t, [3], 0, [2.0, -3.0, 4.0], op=MUL, start=1.0)[:1], [-24.0], "out")
     t.equal(reduces(t, [2], 0, [1.0, 2.0], op=MAXIMUM, start=5.0)[:1], [5.0], "out")
+
+
+@T.test(1, "not finite", "sums and maxima of infinity and NaN", hint="Let apply(op, so far, next) compute each step: it says what a maximum is beside NaN.")
+def _(t):
+    for x, total, maximum in [([2.0, math.nan], math.nan, math.nan), ([math.nan, 2.0], math.nan, 2.0), ([math.inf, 1.0], math.inf, math.inf),
+                              ([-math.inf, -math.inf], -math.inf, -math.inf), ([math.inf, -math.inf], math.nan, math.inf)]:
+        t.equal(reduces(t, [2], 0, x)[:1], [total], f"sum of {x}")
+        t.equal(reduces(t, [2], 0, x, op=MAXIMUM, start=-math.inf)[:1], [maximum], f"maximum of {x}")
 
 
 @T.test(2, "stale out", "out held other numbers before", hint="Nothing may depend on what out held before the call.")
@@ -67,12 +75,14 @@ def _(t):
         hint="apply(op, so far, next): the second operand is the new one.")
 def _(t):
     t.equal(reduces(t, [3], 0, [1.0, 2.0, 4.0], op=SUB, start=100.0)[:1], [93.0], "100 - 1 - 2 - 4")
+    t.equal(reduces(t, [1], 0, [3.0], op=SUB, start=100.0)[:1], [97.0], "100 - 3")
     t.equal(reduces(t, [2], 0, [2.0, 8.0], op=DIV, start=64.0)[:1], [4.0], "64 / 2 / 8")
     # 2^24 + 1 + 1 in float32 is 2^24: each 1 alone is lost.
     t.equal(reduces(t, [3], 0, [16777216.0, 1.0, 1.0])[:1], [16777216.0], "2^24 + 1 + 1, added from the first to the last")
+    t.equal(reduces(t, [2], 0, [1.0, 1.0], start=16777216.0)[:1], [16777216.0], "2^24 + 1 + 1, where 2^24 is start")
 
 
-@T.test(2, "strides", "x and out are not contiguous", hint="Both tensors have strides of their own, in every dimension.")
+@T.test(2, "strides", "x and out are not contiguous; rows may lie 2^32 elements apart", hint="Both tensors have strides of their own, in every dimension. Places are long.")
 def _(t):
     for sizes, strides, out_strides, dim in [([2, 3], [1, 2], [1, 1], 1), ([2, 3], [1, 2], [1, 1], 0), ([3], [4], [1], 0),
                                              ([2, 3, 2], [1, 5, 2], [3, 1, 7], 1), ([2, 2], [0, 1], [9, 2], 0)]:
@@ -84,6 +94,9 @@ def _(t):
             expected[at] = expected.get(at, 0.0) + x[place(p, strides)]
         for at, value in expected.items():
             t.equal(found[at], value, f"element {at} of out's memory")
+    found = t.run(op=ADD, start=0.0, dim=1, x=[1.0, 2.0, 3.0, 4.0], x_sizes=[2, 2], x_strides=[FAR, 1], out_sizes=[2, 1], out_strides=[FAR, 1],
+                  memory=[0.0] * 2, apart=FAR)
+    t.equal(found["memory"], [3.0, 7.0], "out")
 
 
 @T.test(1, "gaps", "nothing else is written", hint="Out has one element for each row of x along dim, and no more.")

@@ -1,5 +1,7 @@
 """Tests of task 1.4."""
-from judge.testing import task
+import math
+
+from judge.testing import FAR, task
 
 T = task("1.4", "Matrix product", 15, "1_cpu/1.4_matmul.cpp", exports=["course::cpu::matmul"])
 
@@ -27,11 +29,18 @@ def product(t, m, n, k, **more):
     t.is_product(multiplies(t, a, b, m, n, k, **more)[:m * n], a, b, m, n, k, "out")
 
 
-@T.test(3, "small", "products that can be done by hand", hint="out[i][j] is the sum of a[i][p] * b[p][j] over p.")
+@T.test(2, "small", "products that can be done by hand", hint="out[i][j] is the sum of a[i][p] * b[p][j] over p.")
 def _(t):
     t.equal(multiplies(t, [3.0], [5.0], 1, 1, 1)[:1], [15.0], "out")
     t.equal(multiplies(t, [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], 2, 2, 2)[:4], [19.0, 22.0, 43.0, 50.0], "out")
     t.equal(multiplies(t, [1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 1.0], 2, 2, 2)[:4], [1.0, 2.0, 3.0, 4.0], "a times 1")
+
+
+@T.test(1, "not finite", "0 times infinity, and NaN", hint="Leave no product out, not even one with 0: 0 times infinity is NaN.")
+def _(t):
+    for a, b, expected in [([0.0], [math.inf], math.nan), ([0.0, 1.0], [math.nan, 2.0], math.nan), ([math.inf, 1.0], [0.0, 2.0], math.nan),
+                           ([math.inf, 1.0], [2.0, 2.0], math.inf)]:
+        t.equal(multiplies(t, a, b, 1, 1, len(a))[:1], [expected], f"the product of {a} and {b}")
 
 
 @T.test(3, "sizes", "m, n and k differ", hint="a has m rows and k columns, b has k rows and n columns, out has m rows and n columns.")
@@ -49,11 +58,18 @@ def _(t):
         product(t, m, n, k, a_strides=[1, m], b_strides=[1, k])
 
 
-@T.test(2, "parts", "a and b are parts of larger matrices", hint="The rows of a may lie further apart than k elements.")
+@T.test(1, "parts", "a and b are parts of larger matrices", hint="The rows of a may lie further apart than k elements.")
 def _(t):
     for m, n, k in [(2, 2, 2), (3, 4, 5)]:
         product(t, m, n, k, a_strides=[k + 3, 1], b_strides=[2 * n + 1, 2])
         product(t, m, n, k, a_strides=[2, 2 * m], b_strides=[n + 1, 1])
+
+
+@T.test(1, "far apart", "rows of a and b that lie 2^32 elements apart", hint="Strides and places are long.")
+def _(t):
+    found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.0], b=[5.0, 6.0, 7.0, 8.0], a_strides=[FAR, 1], b_strides=[FAR, 1],
+                  memory=[0.0] * 4, apart=FAR)
+    t.equal(found["memory"], [19.0, 22.0, 43.0, 50.0], "out")
 
 
 @T.test(2, "stale out", "out held other numbers before", hint="Nothing may depend on what out held before the call.")
@@ -64,7 +80,7 @@ def _(t):
 
 @T.test(1, "empty", "k = 0, or no rows or columns", hint="A sum of no products is 0.")
 def _(t):
-    t.equal(multiplies(t, [], [], 2, 3, 0)[:6], [0.0] * 6, "out with k = 0")
+    t.equal(multiplies(t, [], [], 2, 3, 0, before=POISON)[:6], [0.0] * 6, "out with k = 0")
     for m, n in [(0, 2), (2, 0)]:
         t.equal(multiplies(t, [1.0] * (m * 2), [1.0] * (2 * n), m, n, 2), [POISON] * 16, f"memory of an out with m = {m}, n = {n}")
 

@@ -20,7 +20,7 @@ def result(t, x, **more):
     return reduces(t, x, **more)["result"][0]
 
 
-@T.test(3, "values", "sums, products and maxima", hint="Reduce each part alone, then combine the parts' results.")
+@T.test(2, "values", "sums, products and maxima", hint="Reduce each part alone, then combine the parts' results.")
 def _(t):
     for n in [PART, 2 * PART, 8 * PART]:
         x = t.quarters(n)
@@ -29,6 +29,11 @@ def _(t):
         t.equal(result(t, [-each - 9 for each in x], op=MAXIMUM, start=-math.inf), -min(x) - 9, "maximum of negative numbers")
         signs = [1.0 if each < 0 else -1.0 for each in x]
         t.equal(result(t, signs, op=MUL, start=1.0), math.prod(signs), "product of 1 and -1")
+
+
+@T.test(1, "many parts", "1,025 parts", hint="The number of parts follows from n: nothing limits it.")
+def _(t):
+    t.equal(result(t, [1.0] * (1025 * PART)), 1025.0 * PART, "sum of ones")
 
 
 @T.test(3, "tail", "lengths that no part divides", hint="The last part may be shorter; it counts, and it ends where x ends.")
@@ -70,7 +75,7 @@ def _(t):
             t.check(found == expected, f"the sum is {found:.9g} with {chunks} chunks, and {expected:.9g} with 1 chunk")
 
 
-@T.test(3, "work is shared", "each of 8 chunks reads an eighth of x",
+@T.test(2, "work is shared", "each of 8 chunks reads an eighth of x",
         hint="Let parallel_for run over the parts, and read x only in its body.")
 def _(t):
     x, chunks = t.quarters(64 * PART), 8
@@ -79,3 +84,11 @@ def _(t):
     # The time with 8 threads is that of the longest chunk and of what runs outside of chunks. Twice the least is allowed.
     t.at_most(reply["busiest"][0] + reply["outside"][0], 2 * len(x) / chunks,
               "elements of x that the longest chunk and the code outside of chunks have read")
+
+
+@T.test(1, "tail is shared", "x is read in chunks alone, its last elements too, however short it is",
+        hint="The last part is shorter; it is a part all the same. A short x has parts, too.")
+def _(t):
+    for n in [4 * PART + 9, 3]:
+        reply = reduces(t, t.quarters(n), chunks=2)
+        t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")

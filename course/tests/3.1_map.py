@@ -1,7 +1,7 @@
 """Tests of task 3.1."""
 import math
 
-from judge.testing import Op1, task
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, task
 
 T = task("3.1", "A kernel on each element", 8, "3_cuda/3.1_map.cu", exports=["course::gpu::map"])
 
@@ -34,7 +34,8 @@ def _(t):
         negated(t, n)
 
 
-@T.test(1, "operations", "each of the eight operations, also in place", hint="apply(op, x) computes any of them; call it in the kernel.")
+@T.test(1, "operations", "each of the eight operations, also in place, and of infinity and NaN",
+        hint="apply(op, x) computes any of them, whatever x is; call it in the kernel.")
 def _(t):
     x = [0.5, 2.0, 1.0, 0.125] * 64
     for op, value in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
@@ -42,6 +43,8 @@ def _(t):
         t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out")
     t.equal(t.run(op=RELU, x=[-1.0, 3.0] * 128)["out"], [0.0, 3.0] * 128, "out")
     t.equal(t.run(op=SQUARE, x=[-1.0, 3.0] * 128, in_place=1)["out"], [1.0, 9.0] * 128, "out, which is x")
+    for op, expected in OF_EXTREMES1.items():
+        t.close(t.run(op=op, x=(EXTREMES1 * 37)[:256])["out"], (expected * 37)[:256], "out")
 
 
 @T.test(1, "loads", "n loads and n stores, in one launch", hint="A thread loads its element once, and stores once.")

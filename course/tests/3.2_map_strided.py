@@ -43,6 +43,7 @@ def _(t):
 def _(t):
     negated(t, [4], [3], [4], [1])
     negated(t, [3, 2], [7, 2], [3, 2], [2, 1])
+    negated(t, [3, 2], [5, 2], [3, 2], [5, 2])
 
 
 @T.test(1, "broadcast", "x has strides of 0, or sizes of 1",

@@ -1,5 +1,5 @@
 """Tests of task 3.3."""
-from judge.testing import Op2, place, positions, task
+from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, place, positions, task
 
 T = task("3.3", "A strided zip", 10, "3_cuda/3.3_zip_strided.cu", exports=["course::gpu::zip_strided"])
 
@@ -39,7 +39,7 @@ def _(t):
     added(t, [2, 3], [3, 1], [2, 3], [3, 1], [2, 3], [3, 1])
 
 
-@T.test(1, "operations", "each of the five operations, x before y", hint="apply(op, x, y) computes any of them.")
+@T.test(1, "operations", "each of the five operations, x before y, also of infinity and NaN", hint="apply(op, x, y) computes any of them, whatever x and y are.")
 def _(t):
     x, y = [7.0, -2.0, 9.0], [2.0, 4.0, -3.0]
     for op, expected in [(ADD, [9, 2, 6]), (SUB, [5, -6, 12]), (MUL, [14, -8, -27]), (DIV, [3.5, -0.5, -3]),
@@ -47,6 +47,10 @@ def _(t):
         reply = t.run(out_sizes=[3], out_strides=[1], x_sizes=[3], x_strides=[1], y_sizes=[3], y_strides=[1], op=op,
                       memory=[GAP] * 3, x=x, y=y)
         t.equal(reply["memory"], [float(each) for each in expected], "out")
+    for op, expected in OF_EXTREMES2.items():
+        reply = t.run(out_sizes=[6], out_strides=[1], x_sizes=[6], x_strides=[1], y_sizes=[6], y_strides=[1], op=op,
+                      memory=[GAP] * 6, x=EXTREMES2[0], y=EXTREMES2[1])
+        t.equal(reply["memory"], expected, "out")
 
 
 @T.test(2, "strides", "one of the three is transposed", hint="x, y and out have strides of their own.")
@@ -61,6 +65,7 @@ def _(t):
 def _(t):
     added(t, [4], [3], [4], [1], [4], [2])
     added(t, [3, 2], [7, 2], [3, 2], [2, 1], [3, 2], [2, 1])
+    added(t, [3, 2], [5, 2], [3, 2], [5, 2], [3, 2], [5, 2])
 
 
 @T.test(2, "stride 0", "an operand repeats by a stride of 0", hint="A stride of 0 needs no special case in the kernel.")

@@ -39,7 +39,7 @@ def _(t):
         summed(t, rows, n)
 
 
-@T.test(2, "operations", "products, and maxima of negative numbers",
+@T.test(2, "operations", "products, and maxima of negative numbers, down to -infinity",
         hint="Begin with `start`, also in threads and parts that have no element.")
 def _(t):
     for n in (3, 300):
@@ -49,6 +49,7 @@ def _(t):
         x = [t.random.choice((-1.0, 1.0)) for _ in range(2 * n)]
         x[n - 1], x[2 * n - 1] = 3.0, 5.0
         t.equal(run(t, MUL, 1.0, x, 2, n)["results"], [math.prod(x[:n]), math.prod(x[n:])], "products")
+    t.equal(run(t, MAXIMUM, -math.inf, [-2.0 ** 120, -2.0 ** 121, -math.inf, -math.inf], 2, 2)["results"], [-2.0 ** 120, -math.inf], "maxima")
 
 
 @T.test(1, "empty rows", "rows without elements", hint="What is folded from nothing is `start`.")

@@ -1,4 +1,6 @@
 """Tests of task 3.6."""
+import math
+
 from judge.testing import task
 
 T = task("3.6", "A coalesced matrix product", 10, "3_cuda/3.6_matmul_coalesced.cu",
@@ -18,10 +20,11 @@ def _(t):
         product(t, size, size, size)
 
 
-@T.test(2, "shapes", "m, n and k differ", hint="a has rows of k elements, b and c have rows of n.")
+@T.test(2, "shapes", "m, n and k differ; no product is left out", hint="a has rows of k elements, b and c have rows of n. A product with 0 counts, too.")
 def _(t):
     for m, n, k in [(32, 64, 96), (96, 32, 64), (64, 96, 32), (32, 32, 1), (32, 32, 7)]:
         product(t, m, n, k)
+    t.equal(t.run(a=[0.0, 1.0] * 32, b=[math.inf] * 32 + [2.0] * 32, m=32, n=32, k=2)["c"], [math.nan] * 1024, "c, since 0 times infinity is NaN")
 
 
 @T.test(1, "edge below", "rows that the blocks do not divide", hint="Threads below c must neither load nor store.")

@@ -58,7 +58,7 @@ def _(t):
     n = rows * columns
     there, back = forward(t, t.quarters(n), t.quarters(columns)), backward(t, t.quarters(n), t.quarters(n), t.quarters(columns))
     if not t.on_gpu:
-        for reply, loads, stores in ((there, 2 * n, n), (back, 3 * n, n + columns)):
+        for reply, loads, stores in ((there, 2 * n, n), (back, 3 * n + columns, n + columns)):
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), loads, "loads from global memory")
             t.at_most(reply.total("global_stores"), stores, "stores to global memory")
@@ -72,4 +72,4 @@ def _(t):
     there, back = forward(t, t.quarters(n), t.quarters(columns)), backward(t, t.quarters(n), t.quarters(n), t.quarters(columns))
     if not t.on_gpu:
         t.at_most(there.total("sectors"), 3 * n / 8, "sectors forward", there.worst("sectors"))
-        t.at_most(back.total("sectors"), 4 * n / 8 + columns / 8, "sectors backward", back.worst("sectors"))
+        t.at_most(back.total("sectors"), 4 * n / 8 + 2 * columns / 8, "sectors backward", back.worst("sectors"))

@@ -1,5 +1,6 @@
 // Task 8.6: a language model from a file: its header, its weights, a step with a cache, and an
 // answer.
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -25,7 +26,7 @@ Header read_header(ModelFile& file) {
     if (each.begin > each.end || each.end > file.size() - header.data)
       refuse(each.name + " lies outside of the data");
     if (!names.insert(each.name).second) refuse("two tensors have the name " + each.name);
-    long bytes = size->second;
+    long bytes = std::count(each.shape.begin(), each.shape.end(), 0) > 0 ? 0 : size->second;
     for (const long n : each.shape)
       if (__builtin_mul_overflow(bytes, n, &bytes)) refuse(each.name + " has too large a shape");
     if (bytes != each.end - each.begin) refuse(each.name + " has not the bytes of its shape");

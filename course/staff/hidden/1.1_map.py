@@ -1,7 +1,7 @@
 """Hidden tests of task 1.1."""
 import math
 
-from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, hidden, place, positions, public
+from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, Op1, hidden, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -38,7 +38,7 @@ def _(t):
     t.equal(found, [v * v for v in x], "out")
 
 
-@hidden("1.1", of="contiguous", test="in place", title="out is x", hint="Read an element before you write to its place, and no other.")
+@hidden("1.1", of="in place", test="others in place", title="out is x", hint="Read an element before you write to its place, and no other.")
 def _(t):
     for sizes, strides in [([7], [1]), ([3, 4], [1, 3]), ([2, 3, 2], [12, 2, 1])]:
         count = 1 + place([size - 1 for size in sizes], strides)
@@ -50,11 +50,20 @@ def _(t):
         t.equal(found, expected, "out, which is x")
 
 
-@hidden("1.1", of="operations", test="not finite", title="large numbers, infinity and NaN", hint="Let apply(op, x) compute each result.")
+@hidden("1.1", of="operations", test="operations on others", title="each operation, on random numbers", hint="Let apply(op, x) compute each result.")
+def _(t):
+    x = t.floats(9, 0.1, 6)
+    for op, f in zip(Op1, (lambda v: -v, math.exp, math.log, abs, lambda v: 1 / (1 + math.exp(-v)), math.tanh, lambda v: v * v, float)):
+        found = t.run(op=op, out_sizes=[3, 3], out_strides=[3, 1], x_sizes=[3, 3], x_strides=[1, 3], x=x, memory=[-999.5] * 9)["memory"]
+        t.close(found, [f(x[i % 3 * 3 + i // 3]) for i in range(9)], "out")
+
+
+@hidden("1.1", of="not finite", test="not finite elsewhere", title="large numbers, infinity and NaN among others", hint="Let apply(op, x) compute each result.")
 def _(t):
     for op, expected in OF_EXTREMES1.items():
-        found = t.run(op=op, out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], x=EXTREMES1, memory=[-999.5] * 7)["memory"]
-        t.close(found, expected, "out")
+        order = t.random.choices(range(7), k=20)
+        found = t.run(op=op, out_sizes=[4, 5], out_strides=[1, 4], x_sizes=[4, 5], x_strides=[1, 4], x=[EXTREMES1[i] for i in order], memory=[-999.5] * 20)["memory"]
+        t.close(found, [expected[i] for i in order], "out")
 
 
 @hidden("1.1", of="contiguous", test="long dimensions", title="dimensions of 5,000", hint="Nothing limits a size.")

@@ -1,7 +1,7 @@
 """Hidden tests of task 1.2."""
 import math
 
-from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, hidden, place, positions, public
+from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, Op2, hidden, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -33,7 +33,7 @@ def _(t):
         t.equal(found, expected, "out's memory")
 
 
-@hidden("1.2", of="same sizes", test="in place", title="out is x, or y, or both", hint="Read both elements before you write.")
+@hidden("1.2", of="in place", test="others in place", title="out is x, or y, or both", hint="Read both elements before you write.")
 def _(t):
     sizes, strides = [3, 4], [4, 1]
     layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", sizes), ("strides", strides))}
@@ -51,12 +51,21 @@ def _(t):
     t.equal(found, [a * y[i % 100] for i, a in enumerate(x)], "out")
 
 
-@hidden("1.2", of="operations", test="not finite", title="infinity and NaN", hint="Let apply(op, x, y) compute each result.")
+@hidden("1.2", of="operations", test="operations on others", title="each operation, on random numbers", hint="x - y is not y - x.")
 def _(t):
-    layouts = {f"{name}_{what}": [value] for name in ("out", "x", "y") for what, value in (("sizes", 6), ("strides", 1))}
+    layouts = {f"{name}_{what}": [value] for name in ("out", "x", "y") for what, value in (("sizes", 9), ("strides", 1))}
+    x, y = t.quarters(9), [t.random.choice([0.5, 2.0, -4.0]) for _ in range(9)]
+    for op, f in zip(Op2, (float.__add__, float.__sub__, float.__mul__, float.__truediv__, max)):
+        t.equal(t.run(op=op, x=x, y=y, memory=[-999.5] * 9, **layouts)["memory"], list(map(f, x, y)), "out")
+
+
+@hidden("1.2", of="not finite", test="not finite elsewhere", title="infinity and NaN among others", hint="Let apply(op, x, y) compute each result.")
+def _(t):
+    layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [4, 5]), ("strides", [1, 4]))}
     for op, expected in OF_EXTREMES2.items():
-        found = t.run(op=op, x=EXTREMES2[0], y=EXTREMES2[1], memory=[-999.5] * 6, **layouts)["memory"]
-        t.equal(found, expected, "out")
+        order = t.random.choices(range(6), k=20)
+        x, y = ([each[i] for i in order] for each in EXTREMES2)
+        t.equal(t.run(op=op, x=x, y=y, memory=[-999.5] * 20, **layouts)["memory"], [expected[i] for i in order], "out")
 
 
 @hidden("1.2", of="strides", test="far apart", title="rows that lie 2^32 elements apart", hint="Strides and places are long.")
@@ -82,7 +91,7 @@ def _(t):
         public("1.2").right(t, sizes, x=x, y=y)
 
 
-@hidden("1.2", of="stride zero", test="zeros anywhere", title="random strides of 0", hint="A stride of 0 needs no case of its own.")
+@hidden("1.2", of="broadcast", test="zeros anywhere", title="random strides of 0", hint="A stride of 0 needs no case of its own.")
 def _(t):
     for _ in range(8):
         sizes = [t.random.randint(2, 5) for _ in range(t.random.randint(1, 4))]

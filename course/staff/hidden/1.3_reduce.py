@@ -50,12 +50,24 @@ def _(t):
         t.equal(found, list(sums), "out")
 
 
-@hidden("1.3", of="negative", test="not finite", title="maxima of infinity and NaN", hint="Let apply(op, so far, next) compute each step.")
+@hidden("1.3", of="negative", test="negative rows", title="maxima of random negative numbers", hint="A maximum begins with start, which is -infinity.")
 def _(t):
-    x = [1.0, math.nan, math.nan, 1.0, math.inf, 3.0, -math.inf, -math.inf]
-    found = t.run(op=4, start=-math.inf, dim=1, x=x, x_sizes=[4, 2], x_strides=[2, 1], out_sizes=[4, 1], out_strides=[1, 1],
-                  memory=[0.0] * 4)["memory"]
-    t.equal(found, [math.nan, 1.0, math.inf, -math.inf], "out")
+    x = t.floats(7 * 9, -1e30, -1e20) + t.quarters(9, -8, -1)
+    found = t.run(op=4, start=-math.inf, dim=1, x=x, x_sizes=[8, 9], x_strides=[9, 1], out_sizes=[8, 1], out_strides=[1, 1], memory=[0.0] * 8)["memory"]
+    t.equal(found, [max(x[r * 9:r * 9 + 9]) for r in range(8)], "out")
+
+
+@hidden("1.3", of="not finite", test="not finite elsewhere", title="infinity and NaN at random places", hint="Let apply(op, so far, next) compute each step.")
+def _(t):
+    for _ in range(6):
+        x = [t.random.choice([math.nan, math.inf, -math.inf, 1.0, -2.0]) for _ in range(20)]
+        sums, maxima = [0.0] * 5, [-math.inf] * 5
+        for i, value in enumerate(x):
+            sums[i % 5] += value
+            maxima[i % 5] = maxima[i % 5] if maxima[i % 5] > value else value  # as apply() of core/types.h
+        for op, start, expected in [(0, 0.0, sums), (4, -math.inf, maxima)]:
+            found = t.run(op=op, start=start, dim=0, x=x, x_sizes=[4, 5], x_strides=[5, 1], out_sizes=[1, 5], out_strides=[1, 1], memory=[0.0] * 5)["memory"]
+            t.equal(found, expected, "out")
 
 
 @hidden("1.3", of="each dimension", test="many rows", title="5,003 rows", hint="Nothing limits the number of sums.")

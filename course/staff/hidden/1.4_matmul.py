@@ -1,4 +1,6 @@
 """Hidden tests of task 1.4."""
+import math
+
 from judge.testing import FAR, hidden, public
 
 
@@ -25,11 +27,20 @@ def _(t):
         t.is_product(found, a, b, m, n, k, "out")
 
 
-@hidden("1.4", of="small", test="not finite", title="0 times infinity is NaN", hint="Leave no product out: 0 times infinity is NaN.")
+@hidden("1.4", of="small", test="other small ones", title="products of random small matrices", hint="out[i][j] is the sum of a[i][p] * b[p][j] over p.")
 def _(t):
-    inf = float("inf")
-    found = t.run(m=1, n=2, k=2, a=[0.0, 1.0], b=[inf, 3.0, 2.0, inf], a_strides=[2, 1], b_strides=[2, 1], memory=[0.0] * 2)["memory"]
-    t.equal(found, [float("nan"), inf], "out")
+    for _ in range(8):
+        public("1.4").product(t, *(t.random.randint(1, 3) for _ in range(3)), before=t.random.choice([0.0, 9.0]))
+
+
+@hidden("1.4", of="not finite", test="not finite elsewhere", title="infinity and NaN at random places, in their own row and column alone", hint="Leave no product out: 0 times infinity is NaN.")
+def _(t):
+    for _ in range(6):
+        m, n, k = (t.random.randint(2, 9) for _ in range(3))
+        a, b = t.whole(m * k, 0, 1), t.whole(k * n, 0, 1)
+        a[t.random.randrange(m * k)], b[t.random.randrange(k * n)] = t.random.choice([math.inf, math.nan]), -math.inf
+        expected = [sum(a[i * k + p] * b[p * n + j] for p in range(k)) for i in range(m) for j in range(n)]
+        t.equal(public("1.4").multiplies(t, a, b, m, n, k)[:m * n], expected, "out")
 
 
 @hidden("1.4", of="transposed", test="larger transposed", title="a and b of up to 130, seen transposed, or parts of larger ones",
@@ -45,12 +56,14 @@ def _(t):
         t.is_product(found, a, b, m, n, k, "out")
 
 
-@hidden("1.4", of="parts", test="far apart", title="rows or columns that lie 2^32 elements apart", hint="Strides and places are long.")
+@hidden("1.4", of="far apart", test="columns far apart", title="rows or columns that lie 2^32 elements apart", hint="Strides and places are long.")
 def _(t):
-    for a_strides, b_strides in [([FAR, 1], [FAR, 1]), ([1, FAR], [1, FAR])]:
-        found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.5], b=[5.0, 6.0, 7.0, 8.0], a_strides=a_strides, b_strides=b_strides,
-                      memory=[0.0] * 4, apart=FAR)["memory"]
-        t.equal(found, [19.0, 22.0, 46.5, 54.0] if a_strides[1] == 1 else [23.0, 31.0, 37.0, 50.0], "out")
+    for a_strides in ([FAR, 1], [1, FAR]):
+        for b_strides in ([FAR, 1], [1, FAR]):
+            a, b = t.quarters(4), t.quarters(4)
+            found = t.run(m=2, n=2, k=2, a=a, b=b, a_strides=a_strides, b_strides=b_strides, memory=[0.0] * 4, apart=FAR)["memory"]
+            at = lambda strides, i, j: 2 * i + j if strides[1] == 1 else i + 2 * j  # noqa: E731
+            t.equal(found, [sum(a[at(a_strides, i, p)] * b[at(b_strides, p, j)] for p in range(2)) for i in range(2) for j in range(2)], "out")
 
 
 @hidden("1.4", of="stale out", test="stale out of others", title="out held other numbers, of random sizes", hint="Nothing may depend on what out held before the call.")

@@ -44,7 +44,7 @@ def _(t):
     t.equal(result(t, x, op=4, start=-math.inf, chunks=100), max(x), "maximum")
 
 
-@hidden("1.5", of="values", test="many parts", title="300,000 numbers, and infinity", hint="Nothing limits the number of parts.")
+@hidden("1.5", of="many parts", test="more parts", title="300,000 numbers, and infinity", hint="Nothing limits the number of parts.")
 def _(t):
     x = t.quarters(300011, -1, 1)
     t.equal(result(t, x, start=0.25, chunks=9), 0.25 + sum(x), "sum")
@@ -52,12 +52,20 @@ def _(t):
     t.equal(result(t, [-math.inf] * 600, op=4, start=-math.inf), -math.inf, "maximum")
 
 
-@hidden("1.5", of="work is shared", test="tail shared", title="x is read in chunks alone, its last elements too",
+@hidden("1.5", of="tail is shared", test="other tails shared", title="x is read in chunks alone, its last elements too",
         hint="The last part is shorter; it is a part all the same.")
 def _(t):
     for n in [64 * 256 + 200, 10 * 256 + 1]:
         reply = t.run(findings=True, x=t.quarters(n), op=0, start=0.0, chunks=8, backwards=0)
         t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")
+
+
+@hidden("1.5", of="work is shared", test="work of others", title="each of 5 chunks reads a fifth of x", hint="Let parallel_for run over the parts.")
+def _(t):
+    x = t.quarters(50 * 256 + 77)
+    reply = t.run(findings=True, x=x, op=4, start=-math.inf, chunks=5, backwards=1)
+    t.check(reply["calls"][0] >= 1, "parallel_for was never called")
+    t.at_most(reply["busiest"][0] + reply["outside"][0], 2 * len(x) / 5, "elements of x that the longest chunk and the code outside of chunks have read")
 
 
 @hidden("1.5", of="none", test="nothing of others", title="no elements, other operations and chunks", hint="Without elements the result is start.")

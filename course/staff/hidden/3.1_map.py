@@ -27,7 +27,8 @@ def _(t):
 @hidden("3.1", of="operations", test="not finite", title="large numbers, infinity and NaN", hint="Let apply(op, x) compute each result.")
 def _(t):
     for op, expected in OF_EXTREMES1.items():
-        t.close(t.run(op=op, x=EXTREMES1)["out"], expected, "out")
+        order = t.random.choices(range(7), k=300)
+        t.close(t.run(op=op, x=[EXTREMES1[i] for i in order])["out"], [expected[i] for i in order], "out")
 
 
 @hidden("3.1", of="loads", test="loads of all operations", title="n loads and n stores for each operation, of any length",

@@ -75,6 +75,7 @@ def _(t):
         reply = t.run(out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=[math.prod(sizes[d + 1:]) for d in range(len(sizes))],
                       blocks=2, op=Op1.neg, memory=[-777.0] * 24, x=x)
         t.equal(reply["memory"], expected, "memory of out", -777.0)
+        public("3.2").negated(t, sizes, strides, sizes, strides)
 
 
 @hidden("3.2", of="contiguous", test="not finite", title="large numbers, infinity and NaN, by every operation",

@@ -8,6 +8,14 @@ def _(t):
         public("6.8").sums(t, t.floats(rows * columns), columns)
 
 
+@hidden("6.8", of="sums", test="many rows", title="sums of 65,600 rows", hint="A grid has up to 2^31 - 1 blocks along x, and 65,535 along y.")
+def _(t):
+    x = [(i % 9 - 4) / 8 for i in range(65600)]
+    reply = t.begins(5, may_end=True, x=public("6.8").bits(x), rows=len(x), columns=1)  # blocks of many threads take longer
+    if reply:
+        t.equal(reply["out"], x, "out")
+
+
 @hidden("6.8", of="float sums", test="long rows", title="sums of 20,000 halves", hint="Add floats.")
 def _(t):
     public("6.8").sums(t, [3.0] * 20000, 20000)

@@ -69,7 +69,7 @@ def _(t):
     n = 70 * 300
     there, back = counted(t, 70, 300)
     if not t.on_gpu:
-        for reply, loads, stores in ((there, 2 * n, n), (back, 3 * n, n + 300)):
+        for reply, loads, stores in ((there, 2 * n, n), (back, 3 * n + 300, n + 300)):
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), loads, "loads from global memory")
             t.at_most(reply.total("global_stores"), stores, "stores to global memory")
@@ -81,4 +81,4 @@ def _(t):
     there, back = counted(t, 40, 128)
     if not t.on_gpu:
         t.at_most(there.total("sectors"), 3 * n / 8, "sectors forward", there.worst("sectors"))
-        t.at_most(back.total("sectors"), 4 * n / 8 + 128 / 8, "sectors backward", back.worst("sectors"))
+        t.at_most(back.total("sectors"), 4 * n / 8 + 2 * 128 / 8, "sectors backward", back.worst("sectors"))

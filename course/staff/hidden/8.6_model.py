@@ -92,6 +92,9 @@ def _(t):
     own.lie(t, "a tensor that ends at 2^63 - 1", own.file_of(own.tensor("I8", ((1 << 63) - 1,), (0, (1 << 63) - 1)), bytes(8)))
     own.lie(t, "a tensor that begins behind its end", own.file_of(own.tensor("F32", (0,), (5, 4)), bytes(8)))
     own.lie(t, "a tensor with the data of the header", own.file_of(own.tensor("I8", (12,), (0, 12)), bytes(8)))
+    for shape in ((0, 1 << 32, 1 << 32), (1 << 32, 1 << 32, 0), ((1 << 63) - 1, 0, (1 << 63) - 1)):
+        own.read_header(t, own.file_of(own.tensor("F32", shape, (8, 8)), bytes(8)))
+        own.lie(t, f"a tensor of no numbers, of shape {shape}, with 8 bytes", own.file_of(own.tensor("F32", shape), bytes(8)))
     own.lie(t, "three numbers for a shape of none", own.file_of(own.tensor("I8", (), (0, 3)), bytes(8)))
     own.lie(t, "a shape with a 0 that has bytes", own.file_of(own.tensor("I8", (3, 0), (0, 3)), bytes(8)))
     own.lie(t, "a tensor of 2^62 numbers of 4 bytes without bytes", own.file_of(own.tensor("F32", (1 << 62,), (0, 0)), bytes(8)))
@@ -187,6 +190,18 @@ def _(t):
                 expected += chr(97 + token)
                 logits = reference.read(token)
             t.equal(one if sure else one[:len(expected)], expected, f"the answer to {question}, the end being {end}")
+
+
+@hidden("8.6", of="answer", test="forgets", title="a question that asks for no token begins a new text too", hint="Clear the caches and the place, then look at `most`.")
+def _(t):
+    own = public("8.6")
+    model = own.Model(9, 2, 32, 2, 1, 32).random(t)
+    for question in ("a", "bcd"):
+        found, reply = own.answers(t, model, ["abcabc", question], [5, 0], 30)
+        t.equal(found[1], "", "the answer of at most no token")
+        place, cached = reply["left"]
+        t.check(place in (0, len(question)), f"the place after a question of {len(question)} tokens that asks for no token: found {place}, expected 0, or {len(question)} where the question was read")
+        t.equal(cached, place * 2 * 2 * 16, "numbers in the caches after it, of both layers")
 
 
 @hidden("8.6", of="bytes", test="bytes of other files", title="bytes of other files", hint="Each tensor is read once.")
