@@ -119,8 +119,8 @@ std::vector<Place> places_of(const std::vector<void*>& returns) {
   return places;
 }
 
-// Whether a line is one of this library, or of a header of the system or of a compiler, wherever
-// that is installed, or has no number.
+// Whether a line is none of the program's: one of this library, of a header of the system or of a
+// compiler, or one without a number.
 bool is_of_library(const std::string& line) {
   static const std::string root = [] {
     const std::string here = __FILE__;

@@ -104,10 +104,10 @@ Recurrence composite(Recurrent cell, const Steps& steps, const Tensor& x, const 
 UnaryOp op_of(Recurrent cell) { return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu; }
 
 // f(steps, first, count) for parts of the sequences, of `weight` as Backend::packed returned it. A
-// thread takes its part through all steps, and waits for no other thread between them. All
-// sequences are one part, whose products the threads share, where the rows of a product decide its
-// bits, or parts were too small to read the weight for, or not alike; and where a layer before the
-// backend observes the operations of this thread.
+// thread takes its part through all steps, and waits for no other thread between them. In some
+// cases all sequences are one part, and the threads share its products. One case is a product whose
+// rows decide its bits. Another is a layer before the backend that observes this thread. The last
+// one is small or unequal parts.
 template <class F>
 void for_parts(const Steps& steps, const Tensor& weight, const F& f) {
   constexpr int64_t kLeast = 8, kWorthThreads = 1 << 18;  // sequences of a part; multiplications

@@ -18,8 +18,12 @@ using Phase = NanReport::Phase;
 
 struct RootImpl : nn::Cloneable<RootImpl> {
   void reset() override {}
-  static constexpr int kLine = __LINE__ + 1;
-  Tensor forward(const Tensor& x) { return x.sqrt(); }
+  // An optimized function that ends with a call leaves the stack before it.
+  static constexpr int kLine = __LINE__ + 2;
+  Tensor forward(const Tensor& x) {
+    const Tensor y = x.sqrt();
+    return y.defined() ? y : x;
+  }
 };
 GRADUS_MODULE(Root);
 
