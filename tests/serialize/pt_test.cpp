@@ -5,6 +5,7 @@
 
 #include "gradus/data/datasets/byte_reader.h"
 #include "gradus/nn/modules/linear.h"
+#include "gradus/serialize/pickle.h"
 #include "gradus/serialize/save.h"
 #include "gradus/tensor/raw/raw.h"
 #include "tests/support.h"
