@@ -121,7 +121,7 @@ class SameForStaffTest(unittest.TestCase):
         rows, results = self.batch(submissions, STUDENT="file")
         self.assertEqual(self.messages(ann), self.messages(results["other"]))
         self.assertIn("was not taken", rows["ann12"]["note"])
-        self.assertNotEqual(self.messages(ann), self.messages(results["ann12"]))
+        self.assertNotEqual(str(ann["seed"]), rows["ann12"]["seed"])  # other seeds may give the same messages
 
     def test_gradescope_says_how_to_repeat_them(self):
         root = os.path.dirname(self.grader)

@@ -92,7 +92,7 @@ void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t
   const int64_t rows = kLine / std::gcd(kLine, width);
   const auto run = [&](auto known_width) {
     for (int64_t i = 0; i < depth; i += rows)
-      for (int64_t lane = 0; lane < lanes; lane += known_width)
+      for (int64_t lane = 0; lane < lanes; lane += int64_t{known_width})
         for (int64_t row = i; row < std::min(i + rows, depth); ++row) {
           const T* const at = from + row * step + lane;
           T* const out = to + lane * depth + row * known_width;
