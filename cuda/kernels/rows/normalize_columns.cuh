@@ -161,6 +161,21 @@ struct GradTerms {
   }
 };
 
+// The shared memory of column_sums. Its forms have one for each S and V: on simulated devices all
+// of it is a part of each thread's stack.
+template <class S, int V>
+struct ColumnSumsMemory {
+  // Neighbours in a list lie in different banks of memory, for those who write and those who read.
+  S all[V][kColumnSumThreads + 4];
+  S parts[2][kColumnSumThreads];
+  double totals[kColumnSumThreads];
+};
+template <class S, int V>
+__device__ ColumnSumsMemory<S, V>& column_sums_memory() {
+  __shared__ ColumnSumsMemory<S, V> memory;
+  return memory;
+}
+
 // Each thread has one of `numbers` numbers, and its group has a share of that number's terms.
 // Threads without a number have a group of at least `groups`.
 struct ColumnGroups {
@@ -192,10 +207,7 @@ __global__ void __launch_bounds__(kColumnSumThreads, 1)
         [&](int64_t at) { return terms.load(at); },
         [&](int64_t at, const auto& loaded) { terms.add(at, loaded, sums); });
   }
-  // Neighbours in a list lie in different banks of memory, for those who write and those who read.
-  __shared__ S all[V][kColumnSumThreads + 4];
-  __shared__ S parts[2][kColumnSumThreads];
-  __shared__ double totals[kColumnSumThreads];
+  auto& [all, parts, totals] = column_sums_memory<S, V>();
   const int across = static_cast<int>(blockDim.x), width = across * V,
             thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);
   const ColumnGroups of_block(thread, width);
