@@ -161,8 +161,8 @@ struct GradTerms {
   }
 };
 
-// The shared memory of column_sums. Its forms have one for each S and V: on simulated devices all
-// of it is a part of each thread's stack.
+// The shared memory of column_sums. Forms of equal S and V have it in common. Simulated devices keep
+// shared memory on the stack of each thread.
 template <class S, int V>
 struct ColumnSumsMemory {
   // Neighbours in a list lie in different banks of memory, for those who write and those who read.
