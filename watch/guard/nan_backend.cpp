@@ -235,6 +235,8 @@ class Look {
     chosen_ = profiler::chosen_name(op);
     stays_finite_ = stays_finite(op);
     if (function_ == Function::map && passes(op)) passing_ = ~0u;
+    // The gradient of relu is 0 where it chose another number, whatever comes in.
+    if (function_ == Function::map_grad && !passes(op)) passing_ = 0;
   }
   template <class Row>
   requires(std::is_same_v<Row, BinaryOp> || std::is_same_v<Row, TernaryOp> ||
