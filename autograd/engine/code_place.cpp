@@ -30,6 +30,24 @@ struct Place {
   std::string line;  // "file:line", or empty
 };
 
+// Whether a line is none of the program's: one of this library, of a header of the system or of a
+// compiler, or one without a number.
+bool is_of_library(const std::string& line) {
+  static const std::string root = [] {
+    const std::string here = __FILE__;
+    return here.substr(0, here.rfind("autograd/engine/"));
+  }();
+  if (line.ends_with('?') || line.find("/include/gradus/") != std::string::npos ||
+      line.starts_with("/usr/include/") || line.find("/include/c++/") != std::string::npos)
+    return true;
+  for (const char* folder : {"tensor/", "autograd/", "cpu/", "cuda/", "nn/", "optim/", "data/",
+                             "serialize/", "watch/", "distributed/", "compat/"})
+    if (line.starts_with(root + folder)) return true;
+  return false;
+}
+
+bool has_own_line(const Place& place) { return !place.line.empty() && !is_of_library(place.line); }
+
 std::string hexadecimal(uintptr_t number) {
   char digits[2 * sizeof number];
   return "0x" + std::string(digits, std::to_chars(digits, std::end(digits), number, 16).ptr);
@@ -57,10 +75,8 @@ std::optional<Place> locate(void* address) {
   link_map* loaded = nullptr;
   if (!dladdr1(call, &info, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) || !loaded)
     return {};
-  const std::string function = info.dli_sname ? readable(info.dli_sname) : "";
-  if (function.starts_with("gradus::")) return {};
   return Place{file_of(*loaded), hexadecimal(reinterpret_cast<uintptr_t>(call) - loaded->l_addr),
-               function, ""};
+               info.dli_sname ? readable(info.dli_sname) : "", ""};
 }
 
 // The output of a program; nothing where it cannot be started.
@@ -89,8 +105,9 @@ std::string output_of(std::vector<std::string> words) {
 }
 
 // Asks addr2line for the places of one object. The output repeats each address ("0x...") and then
-// has a line for it. It has several where calls were made inline there, of which the last is the
-// outermost.
+// has a line for it. It has several, the innermost first, where calls were made inline there: the
+// program's function may be part of a template of this library, or the other way round. Keeps the
+// first line of the program.
 void find_lines(std::vector<Place>& places, const std::string& object) {
   std::vector<std::string> words{"addr2line", "-a", "-i", "-e", object};
   std::vector<Place*> asked;
@@ -102,7 +119,8 @@ void find_lines(std::vector<Place>& places, const std::string& object) {
     const std::string line = text.substr(at, end - at);
     if (line.starts_with("0x"))
       ++answered;
-    else if (answered > 0 && answered <= asked.size() && !line.starts_with("??"))
+    else if (answered > 0 && answered <= asked.size() && !line.starts_with("??") &&
+             !has_own_line(*asked[answered - 1]))
       asked[answered - 1]->line = line.substr(0, line.find(" (discriminator"));
   }
 }
@@ -116,31 +134,17 @@ std::vector<Place> places_of(const std::vector<void*>& returns) {
     if (std::find(objects.begin(), objects.end(), place.object) == objects.end())
       objects.push_back(place.object);
   for (const std::string& object : objects) find_lines(places, object);
+  std::erase_if(places, [](const Place& place) {
+    return place.function.starts_with("gradus::") && !has_own_line(place);
+  });
   return places;
-}
-
-// Whether a line is none of the program's: one of this library, of a header of the system or of a
-// compiler, or one without a number.
-bool is_of_library(const std::string& line) {
-  static const std::string root = [] {
-    const std::string here = __FILE__;
-    return here.substr(0, here.rfind("autograd/engine/"));
-  }();
-  if (line.ends_with('?') || line.find("/include/gradus/") != std::string::npos ||
-      line.starts_with("/usr/include/") || line.find("/include/c++/") != std::string::npos)
-    return true;
-  for (const char* folder : {"tensor/", "autograd/", "cpu/", "cuda/", "nn/", "optim/", "data/",
-                             "serialize/", "watch/", "distributed/", "compat/"})
-    if (line.starts_with(root + folder)) return true;
-  return false;
 }
 
 }  // namespace
 
 std::string user_line(const std::vector<void*>& returns) {
   for (const Place& place : places_of(returns))
-    if (!place.line.empty() && !is_of_library(place.line))
-      return place.line.substr(place.line.rfind('/') + 1);
+    if (has_own_line(place)) return place.line.substr(place.line.rfind('/') + 1);
   return "";
 }
 
