@@ -1,6 +1,8 @@
 // The elementwise loops for one instruction set.
 #include "gradus/cpu/simd/loops.h"
 
+#include <optional>
+
 #include "gradus/cpu/simd/set.h"
 
 #ifdef __x86_64__
@@ -191,7 +193,8 @@ GRADUS_TARGET void arange(int64_t n, void* to, const void* const* in) {
     out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(first + i), step, start));
 }
 
-// own_loop: the loop that a set has in place of map<op, float>.
+// own_loop: the loop that a set has in place of map<op, float>. An optional, since GCC takes no address of a function
+// for a constant that compares unequal to null while it sanitizes.
 #if GRADUS_VECTOR == 64
 }  // namespace gradus::cpu::GRADUS_SET
 #include "gradus/cpu/simd/loops_avx512.inc"
@@ -209,9 +212,11 @@ GRADUS_TARGET inline void sigmoids(int64_t n, void* to, const void* const* in) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = math::logistic_of_power(out[i]);
 }
-constexpr Loop own_loop(UnaryOp op) { return op == UnaryOp::sigmoid ? sigmoids : nullptr; }
+constexpr std::optional<Loop> own_loop(UnaryOp op) {
+  return op == UnaryOp::sigmoid ? std::optional<Loop>(sigmoids) : std::nullopt;
+}
 #else
-constexpr Loop own_loop(UnaryOp) { return nullptr; }
+constexpr std::optional<Loop> own_loop(UnaryOp) { return std::nullopt; }
 #endif
 
 // Whether this set has a loop of a row on T.
@@ -230,8 +235,8 @@ constexpr bool has_loop() {
 }
 template <UnaryOp op, class T>
 constexpr Loop loop_of_map() {
-  if constexpr (std::is_same_v<T, float> && own_loop(op) != nullptr)
-    return own_loop(op);
+  if constexpr (std::is_same_v<T, float> && own_loop(op).has_value())
+    return *own_loop(op);
   else if constexpr (has_loop<scalar::Unary<op>, T>())
     return map<op, Read<T>>;
   else

@@ -3,8 +3,8 @@
 //   GRADUS_SET       the name of the set, and of the namespace that its functions stand in
 //   GRADUS_VECTOR    the bytes of a vector
 //   GRADUS_FEATURES  what the compiler may use beyond the baseline, or nothing
-// GRADUS_COMPLETE whether every loop is wanted, also those that wider vectors do not speed up A
-// source includes this first. Functions that use the set have the attributes GRADUS_TARGET, which
+//   GRADUS_COMPLETE  whether every loop is wanted, also those that wider vectors do not speed up
+// A source includes this first. Functions that use the set have the attributes GRADUS_TARGET, which
 // inline all that they call. A shared function, such as one of std::vector, must not be compiled
 // for more than the baseline: the linker may keep that copy for all processors.
 #pragma once
