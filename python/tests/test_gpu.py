@@ -121,6 +121,9 @@ extern "C" __global__ void fill(float* out, int n) {
     assert gradus.equal(matrix.cpu(), gradus.full((3, 4), 2.0))
 
 
+BLOCKS = 128  # Numba warns of fewer
+
+
 def test_a_kernel_of_numba_writes_into_a_tensor(numba_cuda):
     @numba_cuda.jit
     def fill(out):
@@ -129,10 +132,10 @@ def test_a_kernel_of_numba_writes_into_a_tensor(numba_cuda):
             out[i] = 2 * i
 
     x = gradus.zeros(1000, device="cuda")
-    fill[4, 256](numba_cuda.as_cuda_array(x))
+    fill[BLOCKS, 32](numba_cuda.as_cuda_array(x))
     numba_cuda.synchronize()
     assert gradus.equal(x.cpu(), gradus.arange(1000).float() * 2)
     every_second = gradus.zeros(8, device="cuda")
-    fill[1, 32](numba_cuda.as_cuda_array(every_second[::2]))
+    fill[BLOCKS, 32](numba_cuda.as_cuda_array(every_second[::2]))
     numba_cuda.synchronize()
     assert every_second.tolist() == [0, 0, 2, 0, 4, 0, 6, 0]

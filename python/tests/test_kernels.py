@@ -38,7 +38,7 @@ def test_raw_kernel():
 def test_errors_of_a_text_name_the_line_of_the_program():
     line = inspect.currentframe().f_lineno + 1
     kernel = gradus.cuda.RawKernel("\n__global__ void fill(float* x) {\n  x[0] = vaule;\n}", "fill")
-    with pytest.raises(gradus.CompileError, match=rf"{pathlib.Path(__file__).name}:{line}:3:\d+: error: .vaule"):
+    with pytest.raises(gradus.CompileError, match=rf"{pathlib.Path(__file__).name}:{line}:3:(\d+:)? error: .*vaule"):
         kernel((1,), (1,), (gradus.zeros(1, device="cuda"),))
 
 

@@ -69,7 +69,7 @@ def test_numpy_gives_the_same_for_the_program_as_it_was():
 
 def test_a_job_of_a_cluster():
     environment = {**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment["PYTHONPATH"] = str(pathlib.Path(gradus.__file__).parents[1])
+    environment["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(gradus.__file__).parents[1]), *sys.path[1:]])
     done = subprocess.run(["bash", str(SNIPPETS / "slurm.sh")], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "epoch 100, loss" in done.stdout
