@@ -134,7 +134,7 @@ def _parse(arguments):
     parser.add_argument("--data", metavar="DIR", help="files in MNIST's format (data/digits)")
     parser.add_argument("--model", metavar="FILE", help="what chat reads (model/chat.safetensors)")
     parser.add_argument("--temperature", type=float, default=0, metavar="T", help="of chat: how freely it chooses its words (0: always the likeliest)")
-    parser.add_argument("--gpu", action="store_true", help="the stage gpu on a real GPU (needs nvcc)")
+    parser.add_argument("--gpu", action="store_true", help="stages with kernels (gpu, text, chat) on a real GPU (needs nvcc)")
     options = parser.parse_args(arguments)
     unknown = [each for each in options.stages if each not in [stage.name for stage in STAGES]]
     if unknown or options.epochs < 1 or (options.images or 1) < 1:

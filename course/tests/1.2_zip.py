@@ -18,21 +18,21 @@ def reach(sizes, strides):
     return max(1, 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides)))
 
 
-def zips(t, sizes, x=None, y=None, out_strides=None):
-    """Adds numbered elements: x holds 1, 2, ..., y holds 1000, 2000, ..., so a sum says which elements met. x and y:
+def zips(t, sizes, x=None, y=None, out_strides=None, op=ADD):
+    """Adds numbered elements, or subtracts them: x holds 1, 2, ..., y holds 1000, 2000, ..., so a sum says which elements met. x and y:
     sizes, or sizes and strides. Returns the memory of out, and what each place of out's elements should hold."""
     layouts = []
     for each in (x or sizes, y or sizes):
         layouts.append(each if isinstance(each, tuple) else (each, row_major(each)))
     (x_sizes, x_strides), (y_sizes, y_strides) = layouts
     out_strides = out_strides or row_major(sizes)
-    found = t.run(op=ADD, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides,
+    found = t.run(op=op, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides,
                   y_sizes=y_sizes, y_strides=y_strides, x=numbered(1, x_sizes, x_strides),
                   y=numbered(1000, y_sizes, y_strides), memory=[POISON] * (reach(sizes, out_strides) + 64))["memory"]
     expected = {}
     for p in positions(sizes):
         ends = [place([min(i, size - 1) for i, size in zip(p, s)], strides) for s, strides in layouts]
-        expected[place(p, out_strides)] = float(ends[0] + 1 + 1000 * (ends[1] + 1))
+        expected[place(p, out_strides)] = float(ends[0] + 1 + (-1000 if op == SUB else 1000) * (ends[1] + 1))
     return found, expected
 
 
@@ -43,7 +43,7 @@ def numbered(step, sizes, strides):
 def right(t, *arguments, **more):
     found, expected = zips(t, *arguments, **more)
     for at, value in expected.items():
-        t.equal(found[at], value, f"element {at} of out's memory (x holds 1, 2, 3, ..., y holds 1000, 2000, ...; the sum)")
+        t.equal(found[at], value, f"element {at} of out's memory (x holds 1, 2, 3, ..., y holds 1000, 2000, ...)")
 
 
 @T.test(3, "same sizes", "contiguous tensors of the same sizes", hint="As map, with a second operand.")
@@ -82,7 +82,7 @@ def _(t):
         hint="Where an operand has size 1, its stride there must not count. A stride of 0 needs no case of its own.")
 def _(t):
     right(t, [3], y=[1])
-    right(t, [3], x=[1])
+    right(t, [3], x=[1], op=SUB)
     right(t, [2, 3], y=[2, 1])
     right(t, [2, 3], x=[1, 3])
     right(t, [2, 3, 2], x=([1, 3, 1], [99, 1, 77]))

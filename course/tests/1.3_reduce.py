@@ -54,6 +54,8 @@ def _(t):
     t.equal(found[:2], [-3.0, -1.0], "out")
     t.equal(reduces(t, [3], 0, [2.0, -3.0, 4.0], op=MUL, start=1.0)[:1], [-24.0], "out")
     t.equal(reduces(t, [2], 0, [1.0, 2.0], op=MAXIMUM, start=5.0)[:1], [5.0], "out")
+    t.equal(reduces(t, [2], 0, [-1.0, 0.0], op=MAXIMUM, start=-math.inf)[:1], [0.0], "out")
+    t.equal(reduces(t, [3], 0, [2.0, 0.0, 4.0], op=MUL, start=1.0)[:1], [0.0], "out")
 
 
 @T.test(1, "not finite", "sums and maxima of infinity and NaN", hint="Let apply(op, so far, next) compute each step: it says what a maximum is beside NaN.")

@@ -29,6 +29,9 @@ def _(t):
         t.equal(result(t, [-each - 9 for each in x], op=MAXIMUM, start=-math.inf), -min(x) - 9, "maximum of negative numbers")
         signs = [1.0 if each < 0 else -1.0 for each in x]
         t.equal(result(t, signs, op=MUL, start=1.0), math.prod(signs), "product of 1 and -1")
+        last = [-3.0] * (n - 1) + [0.0]
+        t.equal(result(t, last, op=MAXIMUM, start=-math.inf), 0.0, "maximum of negative numbers and 0")
+        t.equal(result(t, signs[1:] + [0.0], op=MUL, start=1.0), 0.0, "product of 1, -1 and 0")
 
 
 @T.test(1, "many parts", "1,025 parts", hint="The number of parts follows from n: nothing limits it.")

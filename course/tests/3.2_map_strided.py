@@ -70,6 +70,7 @@ def _(t):
 def _(t):
     for n, blocks in [(512, 2), (513, 2), (1000, 2), (1300, 2), (2000, 3)]:
         line(t, n, blocks)
+    negated(t, [24, 30], [30, 1], [24, 30], [1, 24], 2)
 
 
 @T.test(1, "blocks", "one launch of as many blocks as asked for", hint="`blocks` is the size of the grid.")

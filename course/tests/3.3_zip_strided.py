@@ -15,16 +15,16 @@ def element(memory, position, sizes, strides):
     return memory[place([i if size > 1 else 0 for i, size in zip(position, sizes)], strides)]
 
 
-def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides):
-    """x holds the number of each place in memory, and y a thousand times that: a sum tells both apart."""
+def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides, op=ADD):
+    """x holds the number of each place in memory, and y a thousand times that: a sum tells both apart, and so does a difference."""
     x = [float(i + 1) for i in range(1 + last(x_sizes, x_strides))]
     y = [1000.0 * (i + 1) for i in range(1 + last(y_sizes, y_strides))]
     memory = [GAP] * (1 + last(sizes, out_strides))
     expected = list(memory)
     for p in positions(sizes):
-        expected[place(p, out_strides)] = element(x, p, x_sizes, x_strides) + element(y, p, y_sizes, y_strides)
+        expected[place(p, out_strides)] = element(x, p, x_sizes, x_strides) + (-1 if op == SUB else 1) * element(y, p, y_sizes, y_strides)
     reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, y_sizes=y_sizes,
-                  y_strides=y_strides, op=ADD, memory=memory, x=x, y=y)
+                  y_strides=y_strides, op=op, memory=memory, x=x, y=y)
     t.equal(reply["memory"], expected, "memory of out", GAP)
     return reply
 
@@ -73,12 +73,13 @@ def _(t):
     added(t, [3, 4], [4, 1], [3, 4], [4, 1], [3, 4], [0, 1])
     added(t, [3, 4], [4, 1], [3, 4], [1, 0], [3, 4], [4, 1])
     added(t, [3, 4], [4, 1], [3, 4], [1, 0], [3, 4], [0, 1])
+    added(t, [3, 4], [4, 1], [3, 4], [0, 1], [3, 4], [0, 1])
 
 
 @T.test(1, "size 1", "an operand repeats by a size of 1",
         hint="Where an operand has size 1, its one element counts for each index, whatever the stride.")
 def _(t):
-    added(t, [3, 4], [4, 1], [1, 4], [4, 1], [3, 4], [4, 1])
+    added(t, [3, 4], [4, 1], [1, 4], [4, 1], [3, 4], [4, 1], SUB)
     added(t, [3, 4], [4, 1], [3, 4], [4, 1], [3, 1], [1, 1])
     added(t, [2, 3, 4], [12, 4, 1], [2, 1, 1], [1, 5, 7], [1, 3, 4], [12, 4, 1])
 

@@ -50,6 +50,8 @@ def _(t):
         x[n - 1], x[2 * n - 1] = 3.0, 5.0
         t.equal(run(t, MUL, 1.0, x, 2, n)["results"], [math.prod(x[:n]), math.prod(x[n:])], "products")
     t.equal(run(t, MAXIMUM, -math.inf, [-2.0 ** 120, -2.0 ** 121, -math.inf, -math.inf], 2, 2)["results"], [-2.0 ** 120, -math.inf], "maxima")
+    t.equal(run(t, MAXIMUM, -math.inf, [-3.0, 0.0, -1.0, -4.0], 2, 2)["results"], [0.0, -1.0], "maxima")
+    t.equal(run(t, MUL, 1.0, [2.0, 0.0, -3.0, 5.0], 2, 2)["results"], [0.0, -15.0], "products")
 
 
 @T.test(1, "empty rows", "rows without elements", hint="What is folded from nothing is `start`.")

@@ -183,6 +183,8 @@ bool next_question(std::string& question) {
 }
 
 void chat(const std::string& path, float temperature) {
+  int devices = 0;  // without a device its error would seem to be one of the file
+  course::check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
   Kernels kernels;
   course::LanguageModel model;
   std::unique_ptr<Tokens> tokens;

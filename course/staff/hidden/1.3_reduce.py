@@ -55,6 +55,8 @@ def _(t):
     x = t.floats(7 * 9, -1e30, -1e20) + t.quarters(9, -8, -1)
     found = t.run(op=4, start=-math.inf, dim=1, x=x, x_sizes=[8, 9], x_strides=[9, 1], out_sizes=[8, 1], out_strides=[1, 1], memory=[0.0] * 8)["memory"]
     t.equal(found, [max(x[r * 9:r * 9 + 9]) for r in range(8)], "out")
+    for op, start in [(2, 3.0), (4, -5.0), (4, -math.inf)]:
+        t.equal(public("1.3").reduces(t, [4], 0, t.random.sample([0.0, -2.0, -4.0, -0.5], 4), op=op, start=start)[:1], [0.0], "out")
 
 
 @hidden("1.3", of="not finite", test="not finite elsewhere", title="infinity and NaN at random places", hint="Let apply(op, so far, next) compute each step.")

@@ -42,6 +42,9 @@ def _(t):
     x = t.quarters(30011)
     t.equal(result(t, x, start=0.25, chunks=7), 0.25 + sum(x), "sum")
     t.equal(result(t, x, op=4, start=-math.inf, chunks=100), max(x), "maximum")
+    x = [-1.0] * t.random.randint(300, 900) + [0.0] + [-1.0] * t.random.randint(300, 900)
+    for op, start in [(2, 1.0), (4, -math.inf)]:
+        t.equal(result(t, x, op=op, start=start), 0.0, "the result of -1 and one 0")
 
 
 @hidden("1.5", of="many parts", test="more parts", title="300,000 numbers, and infinity", hint="Nothing limits the number of parts.")

@@ -44,6 +44,7 @@ def _(t):
         reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], blocks=blocks, op=Op1.neg,
                       memory=[0.0] * n, x=x)
         t.equal(reply["memory"], [-each for each in x], "out")
+        negated(t, [t.random.randint(5, 9), t.random.randint(20, 30), t.random.randint(10, 14)], blocks)
 
 
 @hidden("3.2", of="sectors", test="order of the contract", title="block 0 takes the first 256 elements", hint="Thread number t of all begins with element t.")

@@ -42,6 +42,8 @@ def _(t):
         reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=Op2.mul,
                       memory=[0.0] * n, x=x, y=y)
         t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")
+    sizes = [t.random.randint(5, 9), t.random.randint(20, 30), t.random.randint(10, 14)]
+    public("3.3").added(t, sizes, turned(t, sizes), sizes, turned(t, sizes), sizes, turned(t, sizes))
 
 
 @hidden("3.3", of="many", test="many elements", title="270,000 elements, in one launch", hint="As many blocks as the elements need.")

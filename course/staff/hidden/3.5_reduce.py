@@ -50,6 +50,8 @@ def _(t):
     x = [-math.inf] * 5 + [math.inf] + [-math.inf] * 4
     t.equal(t.run(op=Op2.maximum, start=[-math.inf], rows=2, n=5, x=x)["results"], [-math.inf, math.inf], "maxima")
     t.equal(t.run(op=Op2.add, start=[0.0], rows=2, n=5, x=x)["results"], [-math.inf, math.nan], "sums")
+    x = t.random.sample([-2.0, 0.0, 4.0, 0.5, math.inf, -2.0, 4.0, 0.5], 4) + t.random.sample([0.0, -2.0, 4.0], 3) + [3.0]
+    t.equal(t.run(op=Op2.mul, start=[1.0], rows=2, n=4, x=x)["results"], [math.prod(x[:4]), 0.0], "products")
 
 
 @hidden("3.5", of="short rows", test="other short rows", title="random rows that are shorter than a block", hint="A thread without an element folds `start`.")

@@ -1,4 +1,6 @@
 """Hidden tests of task 6.1."""
+import math
+
 from judge.testing import hidden
 
 
@@ -47,6 +49,13 @@ def _(t):
 def _(t):
     for _ in range(3):
         convolved(t, 1, t.random.randint(2, 40), t.random.randint(2, 40), 1, 1, 1, 0)
+
+
+@hidden("6.1", of="one weight", test="not finite", title="0 times infinity is NaN", hint="Leave no product out: 0 times infinity is NaN.")
+def _(t):
+    for weight, expected in [([0.0], [0.0, math.nan, 0.0]), ([0.0, 1.0], [math.inf, math.nan])]:
+        found = t.run(x=[1.0, math.inf, 2.0], weight=weight, channels=1, height=1, width=3, outputs=1, window_h=1, window_w=len(weight), padding=0)["out"]
+        t.equal(found, expected, "out")
 
 
 @hidden("6.1", of="padding", test="wide padding", title="random sizes, and a padding as wide as the window", hint="Outputs whose window lies outside of the picture are 0.")

@@ -1,4 +1,6 @@
 """Hidden tests of task 6.4."""
+import math
+
 from judge.testing import hidden
 
 
@@ -15,6 +17,14 @@ def _(t):
     for _ in range(2):
         product(t, t.random.randint(1, 150), 4 * t.random.randint(1, 36), t.random.randint(1, 40))
         product(t, t.random.randint(1, 150), t.random.randint(1, 150), 4 * t.random.randint(1, 10))
+
+
+@hidden("6.4", of="edges", test="not finite", title="0 times infinity is NaN, in its own row and column alone",
+        hint="Leave no product out, and multiply nothing that lies outside: 0 times infinity is NaN.")
+def _(t):
+    inf, nan = math.inf, math.nan
+    reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2)
+    t.equal(reply["c"], [nan, inf, inf, inf], "c")
 
 
 @hidden("6.4", of="loads", test="larger sizes", title="the loads of several tiles", hint="Try m = n = 256, k = 64.")

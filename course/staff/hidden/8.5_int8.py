@@ -1,4 +1,6 @@
 """Hidden tests of task 8.5."""
+import math
+
 from judge.testing import hidden, public
 
 
@@ -66,3 +68,9 @@ def _(t):
 def _(t):
     for rows, columns in ((64, 256), (16, 2048)):
         public("8.5").matvec_moves(t, rows, columns)
+
+
+@hidden("8.5", of="product", test="not finite", title="0 times infinity is NaN, in its own row alone", hint="Leave no product out: 0 times infinity is NaN.")
+def _(t):
+    x = [math.inf] + t.quarters(31)
+    t.equal(public("8.5").matvec(t, [0] + [1] * 31 + [1] * 32, [1.0, 0.5], x)["y"], [math.nan, math.inf], "y")
