@@ -234,6 +234,7 @@ if(GRADUS_SIMULATED)
   gradus_each(target_link_libraries PUBLIC gradus::sim)
   set_target_properties(gradus PROPERTIES INSTALL_RPATH $ORIGIN)
   gradus_simulate(gradus_core)
+  gradus_compile_for_hopper("${cuda_sources}")
   # Without these checks the largest files compile in about half the time. The accesses themselves show the simulator
   # alignments up to 8 bytes, and load_vector (cuda/kernels/vector.cuh) checks wider ones. A kernel that stores a call's
   # result of class type directly needs the option: without it GCC does not instrument that store. These files have none.

@@ -6,3 +6,4 @@ if(GRADUS_SANITIZE)
 endif()
 set(GRADUS_HAS_CUDA ON)
 set(GRADUS_SIMULATED ON)
+set(CMAKE_CUDA_ARCHITECTURES 90a)  # what simulated devices are

@@ -178,7 +178,7 @@ __global__ void __cluster_dims__(2, 1, 1)
         if (column + box * kLine >= args.columns) break;
         // The box before it is on its way.
         if (thread % 128 == 0) wait_for_stores();
-        sync_warpgroup(1 + group);
+        sync_threads<128>(1 + group);
         if constexpr (is_half<T>) {
           const int line = 16 * warp + lane % 16;
 #pragma unroll
@@ -210,15 +210,15 @@ __global__ void __cluster_dims__(2, 1, 1)
         }
         if (args.lines == nullptr) {
           publish_to_copies();
-          sync_warpgroup(1 + group);
+          sync_threads<128>(1 + group);
           if (thread % 128 == 0) {
             store_box(args.out, result, column + box * kLine, row, 0);
             end_stores();
           }
           continue;
         }
-        sync_warpgroup(1 + group);
-        const int chunk = thread % 8, at = column + box * kLine + chunk * (16 / sizeof(T));
+        sync_threads<128>(1 + group);
+        const int chunk = thread % 8, at = column + box * kLine + chunk * int{16 / sizeof(T)};
 #pragma unroll 1
         for (int line = thread % 128 / 8; line < 64; line += 16) {
           if (row + line >= args.rows || at >= args.columns) break;

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
         filters[i / 2][i % 2 * 2] = pair.x, filters[i / 2][i % 2 * 2 + 1] = pair.y;
       }
       publish_to_copies();
-      asm volatile("bar.sync 1, 256;" ::: "memory");
+      sync_threads<256>(1);
       if (thread == 0) arrive(&ring.empty[stage]);
       const uint64_t from = describe(turned);
       begin_products();

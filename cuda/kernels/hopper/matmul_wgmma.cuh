@@ -177,7 +177,7 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
           }
       }
       if (thread % 128 == 0) wait_for_stores();  // of the tile before
-      sync_warpgroup(group);
+      sync_threads<128>(group);
       const int line = 16 * warp + lane % 16;
 #pragma unroll
       for (int j = 0; j < N / 8; j += 2) {
@@ -203,7 +203,7 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
         continue;
       }
       publish_to_copies();
-      sync_warpgroup(group);
+      sync_threads<128>(group);
       if (thread % 128 == 0) {
 #pragma unroll
         for (int i = 0; i < Tile::kBoxesB; ++i)

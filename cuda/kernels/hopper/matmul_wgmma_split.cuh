@@ -124,7 +124,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
     if (thread % 128 == 0) {
       int stage = 0, parity = 0;
       for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
-        const WgmmaPlace at(tile, tall, wide);
+        const WgmmaPlace at(static_cast<int>(tile), tall, wide);
         const int row = at.row * 256 + static_cast<int>(rank) * 128;
         const int column = at.column * N + static_cast<int>(rank) * 64;
         for (int step = first_step(at); step < last_step(at); ++step) {
@@ -155,7 +155,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
     const int lane = thread % 32, warp = thread % 128 / 32;
     int stage = 0, parity = 0;
     for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
-      const WgmmaPlace at(tile, tall, wide);
+      const WgmmaPlace at(static_cast<int>(tile), tall, wide);
       float sums[N / 2] = {}, step_sums[N / 2];
       for (int step = first_step(at); step < last_step(at); ++step) {
         wait_for(&full[stage], parity);

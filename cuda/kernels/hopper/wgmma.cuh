@@ -93,9 +93,10 @@ __device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
 }
-// The 128 threads of a warpgroup meet, at one of 16 barriers.
-__device__ inline void sync_warpgroup(int barrier) {
-  asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory");
+// As many threads of the block meet, at one of 16 barriers.
+template <int kThreads>
+__device__ void sync_threads(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
 }
 template <int kCount>
 __device__ void give_registers() {

@@ -9,13 +9,11 @@
 
 namespace gradus::cuda {
 namespace {
-bool is_hopper(const DeviceProperties& device) {
-  return device.major == 9 && device.minor == 0 && !device.simulated;
-}
+bool is_hopper(const DeviceProperties& device) { return device.major == 9 && device.minor == 0; }
 }  // namespace
 
 std::string warning_without_wgmma(const DeviceProperties& device) {
-  if (!is_hopper(device)) return "";
+  if (!is_hopper(device) || device.simulated) return "";
   return "matmul: this build of gradus lacks the kernels of compute capability 9.0, which the "
          "device \"" +
          device.name +
@@ -49,7 +47,7 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
+#include <string>
 
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/matmul_wgmma_split.cuh"
@@ -64,11 +62,12 @@ namespace gradus::cuda {
 
 bool built_with_wgmma() { return true; }
 bool has_wgmma() {
-  static const bool off = [] {
+  static const std::string wanted = [] {
     const char* const value = std::getenv("GRADUS_WGMMA");
-    return value && std::string_view(value) == "0";
+    return value ? value : "";
   }();
-  return !off && is_hopper(getDeviceProperties(current_device()));
+  const DeviceProperties& device = getDeviceProperties(current_device());
+  return is_hopper(device) && (device.simulated ? wanted == "1" : wanted != "0");
 }
 
 namespace {

@@ -15,7 +15,8 @@ bool built_with_wgmma();
 
 // Whether the current device has them, too, for products, convolutions and attention: it is of
 // compute capability 9.0. A build without them warns once where it is. Never with GRADUS_WGMMA=0 in
-// the environment, to compare.
+// the environment, to compare. Simulated devices, where large tiles take long, use them only with
+// GRADUS_WGMMA=1.
 bool has_wgmma();
 
 // The warning of a build without these kernels on a device; empty where the device could not run

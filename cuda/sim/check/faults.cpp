@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "gradus/cuda/sim/exec/of_thread.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/host_guards.h"
 
@@ -156,9 +157,8 @@ void end_for_endless(pthread_t thread) {
 }
 
 FaultStack::FaultStack() {
-  constexpr size_t kBytes = 256 * 1024;
-  thread_local const std::unique_ptr<char[]> stack(new char[kBytes]);
-  const stack_t mine{.ss_sp = stack.get(), .ss_flags = 0, .ss_size = kBytes};
+  auto& stack = of_thread<std::array<char, 256 * 1024>>();
+  const stack_t mine{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   sigaltstack(&mine, &before_);
 }
 FaultStack::~FaultStack() { sigaltstack(&before_, nullptr); }

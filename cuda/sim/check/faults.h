@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <csignal>
-#include <memory>
 
 namespace gradus::cuda::sim {
 

@@ -54,7 +54,7 @@ class Races {
     if (before.interval() != now.interval()) {
       // Shared memory is new to each block.
       if (!shared_ && intervals.block_of(before.interval()) != worker_.block_number()) return true;
-      if (before.interval() < worker_.interval) return false;
+      if (before.interval() < worker_.interval && !worker_.is_of_engine(before)) return false;
     }
     if (before.thread() == now.thread()) return false;
     return !same_warp(before, now) || !worker_.has_synced(thread_, before);

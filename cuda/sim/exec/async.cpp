@@ -59,6 +59,14 @@ void Async::sync_lanes(unsigned begin, unsigned present) {
   });
 }
 
+void Async::sync_block() {
+  for (unsigned engine = kMostThreads - 1; engine > next_engine_; --engine) {
+    uint32_t last = 0;
+    for (const Clock& each : known_) last = std::max(last, each[engine]);
+    for (Clock& each : known_) each[engine] = last;
+  }
+}
+
 bool Async::is_published(Record write) const {
   const auto covers = [&](const Published& by) {
     return write.interval() < by.block ||

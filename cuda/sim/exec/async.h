@@ -94,6 +94,8 @@ class Async {
   void learn(unsigned thread, unsigned engine, uint32_t interval);
   void fence_proxy();
   void sync_lanes(unsigned begin, unsigned present);
+  void sync_block();  // what one thread knows of engines, all do
+  bool is_engine(unsigned thread) const { return thread >= known_.size() && thread != outside_; }
   // Whether copies and products may see this write by a thread, which another one has ordered.
   bool is_published(Record write) const;
   unsigned new_engine();

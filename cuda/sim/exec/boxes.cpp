@@ -15,6 +15,17 @@ namespace gradus::cuda::sim {
 
 namespace {
 
+// Four floats: of their 23 bits behind the point 10 are left.
+void round_to_tf32(unsigned char* floats) {
+  for (int i = 0; i < 4; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, floats + 4 * i, 4);
+    const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+    if (is_finite) bits = (bits + 0x1000u) & 0xffffe000u;
+    std::memcpy(floats + 4 * i, &bits, 4);
+  }
+}
+
 Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims, uintptr_t pc,
            bool pixels = false) {
   Box out = {};
@@ -146,6 +157,7 @@ void Async::bring(Mbarrier& it) {
     auto* const to = reinterpret_cast<unsigned char*>(chunk);
     std::memset(to, 0, 16);
     if (first < last) std::memcpy(to + first, source + first, last - first);
+    if (box.map.rounds) round_to_tf32(to);
     note_swizzle(chunk, box.map.swizzle);
     std::memset(shared.written_at(chunk, 16), 1, 16);
     Cell* const cells = shared.cell_at(chunk);

@@ -21,6 +21,7 @@
 #include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
 #include "gradus/cuda/sim/exec/kernel_work.h"
+#include "gradus/cuda/sim/exec/of_thread.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/memory.h"
@@ -98,7 +99,7 @@ class Pool {
 
  private:
   static void run_here(Launch& launch) {
-    thread_local Worker worker;
+    Worker& worker = of_thread<Worker>();
     const FaultStack stack;
     const LookedAfter by_watchdog(worker);
     worker.run(launch);

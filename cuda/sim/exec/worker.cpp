@@ -395,7 +395,14 @@ bool Worker::release_barrier() {
   return true;
 }
 
+// Shared memory may have records of an earlier block.
+bool Worker::has_engine(Record access) const {
+  return async_->is_engine(access.thread()) &&
+         launch->intervals->block_of(access.interval()) == block_number_;
+}
+
 void Worker::begin_interval() {
+  if (async_) async_->sync_block();
   if (launch->checked) interval = launch->intervals->take(block_number_);
   for (const auto& [thread, through] : fenced_) released_[thread] = through;
   fenced_.clear();

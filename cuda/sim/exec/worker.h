@@ -235,6 +235,9 @@ class Worker {
 
   // --- Asynchronous operations of Hopper
   Async& async();  // makes it
+  // Whether a copy or product of this block made the access. A barrier orders it for all threads
+  // only if one of them has waited for it before.
+  bool is_of_engine(Record access) const { return async_ && has_engine(access); }
   void park(State state) { wait(state); }
   void wake(Thread& thread) {
     thread.state = State::ready;
@@ -255,6 +258,7 @@ class Worker {
   int64_t tensor_products = 0;   // of the block (LaunchCounts)
 
  private:
+  bool has_engine(Record access) const;
   static constexpr unsigned kTicks = 1 << 20;
 
   void find_shared_memory();

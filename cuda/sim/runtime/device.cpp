@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gradus/cuda/sim/check/findings.h"
+#include "gradus/cuda/sim/exec/of_thread.h"
 #include "gradus/cuda/sim/runtime/memory.h"
 #include "gradus/cuda/sim/runtime/queue.h"
 #include "gradus/cuda/sim/runtime/streams.h"
@@ -152,7 +153,7 @@ const char* cudaGetErrorString(cudaError_t error) {
     return devices().complaint.c_str();
   if (error == cudaSuccess || error == without_devices() || error != pending_error())
     return text_of(error).text;
-  thread_local std::string full;
+  auto& full = of_thread<std::string>();
   full = text_of(error).text + ("\n" + tell_findings());
   return full.c_str();
 }

@@ -18,6 +18,7 @@ unsigned bytes_of(CUtensorMapDataType type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT32:
     case CU_TENSOR_MAP_DATA_TYPE_INT32:
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
       return 4;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
       return 8;
@@ -34,6 +35,7 @@ CUresult describe(gradus::cuda::sim::TensorMap& out, CUtensorMapDataType type, c
   out.bytes = static_cast<uint8_t>(bytes_of(type));
   out.dims = static_cast<uint8_t>(dims);
   out.swizzle = static_cast<uint8_t>(swizzle);
+  out.rounds = type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
   out.data = static_cast<unsigned char*>(data);
   if (out.bytes == 0 || dims < 1 || dims > 5 || reinterpret_cast<uintptr_t>(data) % 16 != 0)
     return CUDA_ERROR_INVALID_VALUE;

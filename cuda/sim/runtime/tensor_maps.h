@@ -20,6 +20,7 @@ struct TensorMap {
   int16_t lower[3],
       upper[3];      // of pixels: how far those in the middle may be outside, by dimension
   uint8_t steps[3];  // of pixels
+  bool rounds;       // floats to TF32, to the nearest, as they come to shared memory
 
   int lines() const {
     int out = box[1];

@@ -84,7 +84,7 @@ __device__ void multiply_tile(const Maps& maps) {
     store_matrices(to, both[0], both[1], both[2], both[3]);  // BUG writes
   }
   if (Bug::kPublishes) publish_to_copies();
-  if (Bug::kMeets) sync_warpgroup(1);
+  if (Bug::kMeets) sync_threads<128>(1);
   if (thread == 0) {
     store_box(maps.out, result, 0, 0, 0);  // BUG stores
     end_stores();

@@ -7,7 +7,8 @@ program=$1
 without_lines=$2
 source=$(dirname "$0")/program.cu
 . "$(dirname "$0")/../../expect.sh"
-unset GRADUS_SIM_DEVICES GRADUS_SIM_CORES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE
+unset GRADUS_SIM_DEVICES GRADUS_SIM_CORES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE \
+  GRADUS_SIM_ORDER
 
 # run EXIT-CODE [VARIABLE=VALUE...] MODE
 run() {
@@ -74,6 +75,15 @@ says stderr "$finding"
 run 0 "$program" taken
 contains stdout "taken 1"
 quiet
+
+# --- What streams hold at the end is done there
+for seed in 1 2 3; do
+  run 0 GRADUS_SIM_ORDER=$seed "$program" late
+  says stdout "$sum"
+  quiet
+  run 1 GRADUS_SIM_ORDER=$seed "$program" late_wrong
+  contains stderr "  reads 4 bytes, $thread at $(place access double_kernel)"
+done
 
 # --- Without -g no finding names a line, be it one of the C library
 unknown="an unknown line; compile with -g to see it"

@@ -35,6 +35,15 @@ void launch_wrong() {
   cudaFree(out);
 }
 
+// Where a seed is given, its stream holds some of it until the program ends: the last launch at
+// least, which takes the arrays for `last` elements.
+void launch_late(int last) {
+  static const Tensor x = ones({16}, kCUDA), out = zeros({16}, kCUDA);
+  for (int i = 0; i < 20; ++i)
+    cuda::launch(double_kernel, {1, 32}, x.data_ptr<float>(), out.data_ptr<float>(),
+                 i < 19 ? 16 : last);
+}
+
 void leak() {
   float* lost = nullptr;
   cudaMalloc(&lost, 400);  // LINE lost
@@ -113,6 +122,8 @@ int run(std::string_view mode) {
   if (mode == "static") keep_tensors();
   if (mode == "leak" || mode == "status") leak();
   if (mode == "wrong" || mode == "told" || mode == "taken") launch_wrong();
+  if (mode == "late") launch_late(16);
+  if (mode == "late_wrong") launch_late(17);
   if (mode == "deep") launch_deep();
   if (mode == "null") cuda::launch(wild_kernel, {1, 32}, nullptr);
   if (mode == "endless" || mode == "silent") launch_endless(mode == "silent");

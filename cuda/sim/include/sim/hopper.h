@@ -94,7 +94,10 @@ __forceinline__ void sync_cluster() {
   arrive_at_cluster();
   wait_for_cluster();
 }
-__forceinline__ void sync_warpgroup(int barrier) { sync_some(barrier, 128); }
+template <int kThreads>
+__forceinline__ void sync_threads(int barrier) {
+  sync_some(barrier, kThreads);
+}
 template <int kCount>
 __forceinline__ void give_registers() {
   ask_for_registers(kCount, false);
