@@ -41,6 +41,22 @@ Tensor there(const Tensor& x) {
                          x.storage_offset());
 }
 
+// The gradients of weight and bias, as sums that are not rounded. a: the gradient of the output.
+void expect_wide_gradients(const Convolution& s, const Tensor& a, const Tensor& b,
+                           const Tensor& expected) {
+  const double unit = 1e-6 * (8 + terms_of(ConvolutionPass::wgrad, s));
+  const Tensor got = raw::convolution("conv", ConvolutionPass::wgrad, s, there(a), there(b),
+                                      Tensor(), kFloat),
+               sums = raw::empty({s.filters}, kFloat, Device(kCUDA)),
+               beside = raw::convolution_sums("conv", s, there(a), there(b), sums);
+  EXPECT_EQ(got.dtype(), kFloat);
+  EXPECT_EQ(beside.dtype(), kFloat);
+  expect_close(got, expected, unit, "in float32");
+  expect_close(beside, expected, unit, "in float32, beside the sums");
+  const Tensor of_bias = a.to(kDouble).flatten(2).sum(IntArrayRef{0, 2});
+  expect_close(sums, of_bias, unit, "the sums in float32");
+}
+
 void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
   SCOPED_TRACE(test::describe(s));
   for (const ConvolutionPass part : kParts) {
@@ -64,6 +80,7 @@ void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
     EXPECT_LE((error - most).max().item<double>(), 0)
         << "pass " << static_cast<int>(part) << ", error " << error.max().item<double>();
     expect_close(make(), raw::to(got, Device(kCPU)), 0, "the same bits again");
+    if (part == ConvolutionPass::wgrad && dtype != kFloat) expect_wide_gradients(s, a, b, expected);
   }
 }
 

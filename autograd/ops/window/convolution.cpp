@@ -2,6 +2,7 @@
 // that of the weight are each bilinear in the other two. So three operations are each other's
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 
@@ -26,11 +27,21 @@ bool sums_at_once(const Tensor& grad) {
   return !GradMode::is_enabled() && (wide || raw::takes(contracts::convolution_sums::grad, grad));
 }
 
+// The dtype of the gradients of the weight, and of the bias where asked, which are made of grad.
+// Gradients of Float parameters under autocast need no conversion then.
+ScalarType type_of_gradients(const Node& n, const Tensor& grad, bool of_bias = false) {
+  const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
+  const bool wide = is_half && grad.is_cuda() && autograd::may_be_wide(n, 1) &&
+                    (!of_bias || autograd::may_be_wide(n, 2));
+  return wide ? kFloat : grad.scalar_type();
+}
+
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
 // first.
 Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tensor& a,
-                const Tensor& b, const Tensor& bias = {}) {
-  const Tensor out = raw::convolution(op, part, shape, a, b, bias);
+                const Tensor& b, const Tensor& bias = {},
+                std::optional<ScalarType> dtype = std::nullopt) {
+  const Tensor out = raw::convolution(op, part, shape, a, b, bias, dtype);
   if (recording(a, b, bias))
     record("ConvolutionBackward0", out, {a, b, bias},
            {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
@@ -39,19 +50,24 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
              const auto make = [&](Part which, const Tensor& first, const Tensor& second) {
                return bilinear(op, which, shape, first, second);
              };
+             const auto of_weight = [&](const Tensor& first, const Tensor& second) {
+               return bilinear(op, Part::wgrad, shape, first, second, {},
+                               type_of_gradients(n, grad));
+             };
              // grad stands for `part`; each operand's gradient is made of it and the other operand.
              switch (part) {
                case Part::fprop:
                  if (n.wants(1) && n.wants(2) && sums_at_once(grad)) {
-                   grads[2] = raw::empty({grad.size(1)}, grad.dtype(), grad.device());
+                   grads[2] =
+                       raw::empty({grad.size(1)}, type_of_gradients(n, grad, true), grad.device());
                    grads[1] = raw::convolution_sums(op, shape, grad, n.saved(0), grads[2]);
                  } else if (n.wants(1)) {
-                   grads[1] = make(Part::wgrad, grad, n.saved(0));
+                   grads[1] = of_weight(grad, n.saved(0));
                  }
                  if (n.wants(0)) grads[0] = make(Part::dgrad, grad, n.saved(1));
                  break;
                case Part::dgrad:
-                 if (n.wants(1)) grads[1] = make(Part::wgrad, n.saved(0), grad);
+                 if (n.wants(1)) grads[1] = of_weight(n.saved(0), grad);
                  if (n.wants(0)) grads[0] = make(Part::fprop, grad, n.saved(1));
                  break;
                case Part::wgrad:

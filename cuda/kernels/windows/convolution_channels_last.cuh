@@ -39,6 +39,7 @@ struct ChannelsLastArgs {
   GatheredDim dim[2];
   const T *gathered, *other, *bias;
   T* out;
+  float* wide;               // if not null: the gradient of a weight in float32, not in out
   float* partial;            // if not null: where parts of the sums go, in the order of out
   int64_t part_out;          // from one part to the next
   int rows, columns, depth;  // of the product
