@@ -81,17 +81,22 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
                      strided ? format : MemoryFormat::Contiguous, op);
   const auto finished = [&] { return in_format(to(std::move(out), result), format); };
   if (out.numel() == 0) return finished();
-  const Tensor offset = taken(row::bias, bias);
+  const bool of_input = part == ConvolutionPass::dgrad && bias.defined();
+  const bool beside = of_input && !(out.is_cuda() && a.numel() > 0 && b.numel() > 0 &&
+                                    IntArrayRef(bias.strides()) == IntArrayRef(out.strides()));
+  Tensor offset = beside ? Tensor() : taken(row::bias, bias);
+  if (offset.defined() && !of_input) offset = raw::contiguous(offset);
   if (a.numel() > 0 && b.numel() > 0) {
     backend(out).convolution(part, shape, taken(row::a, a), taken(row::b, b), offset, out);
   } else {
     fill_(out, 0);
-    if (bias.defined()) {
+    if (offset.defined()) {
       Dims column = Dims::filled(1 + shape.spatial, 1);
       column[0] = shape.filters;
       zip_(BinaryOp::add, out, *try_view(offset, column));
     }
   }
+  if (beside) zip_(BinaryOp::add, out, bias);
   return finished();
 }
 

@@ -4,7 +4,7 @@
 // Idea. The products are those of convolution_channels_last.cuh. But nobody computes addresses: the
 // tensor memory accelerator walks through the places of a tile itself (im2col mode), goes on in the
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
-// channels of one tap. As in matmul_wgmma.cuh one thread asks for tiles some steps ahead, and two
+// channels of one tap. One thread asks for tiles some steps ahead, as in matmul_wgmma.cuh. Two
 // blocks of a cluster copy half of the weights to both. Two warpgroups multiply 64 places each. But
 // they take tiles of 128 columns of halves in turns: one writes its results while the other one
 // multiplies.
@@ -15,6 +15,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
 
 namespace gradus::cuda {
@@ -36,8 +37,9 @@ struct ConvolutionWgmmaArgs {
   // of 32 filters and one tap.
   CUtensorMap weight;
   CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
-  T* lines;         // out, where its rows are no neighbours in memory; or null
-  const T* bias;    // (columns), or null
+  T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
+  const T* added;  // of half types: lies as out and is added to what is rounded; or null
+  const T* bias;   // (columns), or null
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
   int channels;       // of a tap in the depth
@@ -50,7 +52,7 @@ struct ConvolutionWgmmaTile {
   // Of a multiprocessor. Two hide each other's starts and ends; one has more stages.
   static constexpr int kBlocks = N == 64 ? 2 : 1;
   // Whether warpgroups take tiles in turns: the sums of a lane want registers of threads that copy.
-  // For floats these are too few.
+  // Floats leave too few.
   static constexpr bool kInTurns = kBlocks == 1 && is_half<T>;
   static constexpr int kThreads = kInTurns ? 384 : 288;
   static constexpr int kDown = kInTurns ? 2 : 1;  // times 64 places of a warpgroup
@@ -148,6 +150,7 @@ __global__ void __cluster_dims__(2, 1, 1)
     if constexpr (Tile::kInTurns) take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
+    const bool in_order = down.out_step == 1 && across.out_step == 1;
     int stage = 0, parity = 0, out = 0;  // which box of results comes next
     for (int tile = first, turn = 0; tile < tiles; tile += clusters, ++turn) {
       if (Tile::kInTurns && turn % 2 != group) {  // these steps are the other one's
@@ -159,7 +162,7 @@ __global__ void __cluster_dims__(2, 1, 1)
       if constexpr (Tile::kInTurns) wait_for(&turns[group], (turn / 2 + group + 1) % 2);
       const int first_box = Tile::kInTurns ? 0 : group;  // of 64 places
       const int column = column_of(tile), first_row = row_of(tile) + first_box * 64;
-      // Of the lane, which has the bias of every 32nd column.
+      // A lane has the bias of every 32nd column.
       float sums[Tile::kDown][N / 2], more[N / 32];
 #pragma unroll
       for (int i = 0; i < N / 32; ++i) {
@@ -243,19 +246,49 @@ __global__ void __cluster_dims__(2, 1, 1)
           }
           continue;
         }
-        sync_warpgroup(1 + group);
-        const int chunk = thread % 8, at = column + box * kLine + chunk * (16 / sizeof(T));
-#pragma unroll 1
-        for (int line = thread % 128 / 8; line < 64; line += 16) {
-          if (row + line >= args.rows || at >= args.columns) break;
-          const SplitPlace place(row + line, args.dim);
-          int64_t to = place.sample;
+        constexpr int kUnit = 16 / sizeof(T), kTogether = 16;  // lines
+        const int first_line = thread % 128 / 8, chunk = thread % 8;
+        const int at = column + box * kLine + chunk * kUnit;
+        const auto exists = [&](int line) { return row + line < args.rows && at < args.columns; };
+        const auto place_of = [&](int line) {
+          int64_t to = row + line;
+          if (!in_order) {
+            const SplitPlace place(row + line, args.dim);
+            to = place.sample;
 #pragma unroll
-          for (int d = 0; d < 2; ++d)
-            to = to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
-          *reinterpret_cast<uint4*>(args.lines + to * args.columns + at) =
-              *reinterpret_cast<const uint4*>(result + line * 128 + (chunk ^ line % 8) * 16);
-        }
+            for (int d = 0; d < 2; ++d)
+              to =
+                  to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
+          }
+          return to * args.columns + at;
+        };
+        const auto result_of = [&](int line) {
+          return load_vector<kUnit>(
+              reinterpret_cast<const T*>(result + line * 128 + (chunk ^ line % 8) * 16));
+        };
+        if constexpr (is_half<T>)
+          if (args.added) {
+            Vector<T, kUnit> more[64 / kTogether] = {};
+#pragma unroll
+            for (int i = 0; i < 64 / kTogether; ++i)
+              if (const int line = first_line + i * kTogether; exists(line))
+                more[i] = load_vector<kUnit>(args.added + place_of(line));
+            sync_warpgroup(1 + group);
+#pragma unroll
+            for (int i = 0; i < 64 / kTogether; ++i) {
+              const int line = first_line + i * kTogether;
+              Vector<T, kUnit> sum = result_of(line);
+#pragma unroll
+              for (int v = 0; v < kUnit; ++v)
+                sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
+              if (exists(line)) store_vector(args.lines + place_of(line), sum);
+            }
+            continue;
+          }
+        sync_warpgroup(1 + group);
+#pragma unroll 1
+        for (int line = first_line; line < 64; line += kTogether)
+          if (exists(line)) store_vector(args.lines + place_of(line), result_of(line));
       }
     }
     if (thread % 128 == 0) wait_for_stores();

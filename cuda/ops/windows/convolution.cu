@@ -354,9 +354,16 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
       "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
       "pick "
       "another with set_convolution_kernel(\"automatic\")");
+  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
+  if (part == Part::dgrad && bias.defined()) {
+    const bool by_tiles = half && shape.groups == 1 && !convolves_by_cudnn() &&
+                          !(takes_contiguous(a, b, out) && is_direct(part, shape, false));
+    if (by_tiles && half_convolution(part, shape, a, b, bias, out)) return;
+    convolution(part, shape, a, b, Tensor(), out);
+    return raw::zip_(BinaryOp::add, out, bias);
+  }
   if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
-  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
   if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
   if (a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() && !convolves_by_cudnn() &&
       has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))

@@ -296,7 +296,9 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   args.out_pitch = kOfWeight ? shape.taps() * channels : result.channels;
   args.whole_units =
       args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
-  args.bias = bias.defined() ? data(bias) : nullptr;
+  args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
+  const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
+  if (is_half<T> && direct && added.defined() && begins_a_unit(added)) args.added = data(added);
   const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
@@ -308,10 +310,12 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                          plan.time)) {
     if (plan.kernel == nullptr) return false;
     multiply_tiles(plan, products, shape.groups, result.channels, results);
+    args.added = nullptr;
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,
                                       channels_last_order(result, result.channels), 0));
+  if (added.defined() && !args.added) raw::zip_(BinaryOp::add, there, added);
   return true;
 }
 

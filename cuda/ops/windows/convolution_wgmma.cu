@@ -159,8 +159,7 @@ void run_products(ConvolutionPass pass, const Convolution& shape,
       args.out =
           boxes_of<T>(of.out, {of.columns, of.rows, 1}, {of.columns, int64_t{of.columns} * of.rows},
                       {Tile::kLine, 64, 1}, false);
-    else
-      args.lines = of.out;
+    if (!in_order || of.added) args.lines = of.out, args.added = of.added;
     if constexpr (is_half<T>)
       if (pass == ConvolutionPass::dgrad) {
         run_tiles<T, N, true>(args);
