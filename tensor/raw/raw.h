@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/table/contract.h"
