@@ -93,8 +93,8 @@ bool may_be_wide(const Node& sender, size_t index) {
   return running.node == &sender && running.task->may_be_wide(sender, index);
 }
 
-Tensor sum_to_add(const Node& sender, size_t index) {
-  return running.node == &sender ? running.task->sum_to_add(sender, index) : Tensor();
+Tensor sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dtype) {
+  return running.node == &sender ? running.task->sum_to_add(sender, index, dtype) : Tensor();
 }
 
 Tensor room_for_copy(const Node& sender, size_t index) {
@@ -250,12 +250,13 @@ bool GraphTask::may_be_wide(const Node& sender, size_t index) {
   return true;
 }
 
-Tensor GraphTask::sum_to_add(const Node& sender, size_t index) {
+Tensor GraphTask::sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dtype) {
   const Edge& edge = sender.next_edge(index);
   Tensor& sum = states_.at(edge.function.get()).grads[edge.input_nr];
-  const bool fits =
-      sum.defined() && sum.is_contiguous() && !GradMode::is_enabled() && !batching::here();
-  return fits && !is_watched(sender) ? std::exchange(sum, Tensor()) : Tensor();
+  if (!sum.defined() || GradMode::is_enabled() || batching::here() || is_watched(sender)) return {};
+  const bool fits = dtype ? sum.dtype() == *dtype && sum.is_contiguous(sum.suggest_memory_format())
+                          : sum.is_contiguous();
+  return fits ? std::exchange(sum, Tensor()) : Tensor();
 }
 
 Tensor GraphTask::room_for_copy(const Node& sender, size_t index) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -36,7 +37,7 @@ class GraphTask {
   // Do what the functions below say.
   bool enters_alone(const Node& sender, size_t index) const;
   bool may_be_wide(const Node& sender, size_t index);
-  Tensor sum_to_add(const Node& sender, size_t index);
+  Tensor sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dtype);
   Tensor room_for_copy(const Node& sender, size_t index);
 
  private:
@@ -103,8 +104,9 @@ bool enters_alone(const Node& sender, size_t index);
 // the next node converted a Float to that type, and would convert the gradient back.
 bool may_be_wide(const Node& sender, size_t index);
 // The sum of the gradients that have come so far where gradient number `index` of the running node
-// goes, if there are some. The node must add it to its own: it is taken away.
-Tensor sum_to_add(const Node& sender, size_t index);
+// goes, if there are some. The node must add it to its own: it is taken away. The sum is
+// contiguous. A given dtype is that of the sum, which may then be dense in any memory format.
+Tensor sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dtype = std::nullopt);
 // Memory for gradient number `index` of the running node in a half type, beside that in Float: the
 // next node hands it on to one that takes it so. Undefined where none does. REQUIRES: the node
 // fills it, and its gradient is the last that the next node gets, but for sum_to_add().

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/table/contract.h"
@@ -265,12 +266,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Convolutions and pools (tensor/base/windows.h)
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
-// first. Rounded once. REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices,
-// TypeError for dtypes that differ or are not of floating point.
+// first. Rounded once, to dtype (default: that of a), which for the gradient of a weight may be
+// Float where a is of a half type. bias (filters) is added to the output; a tensor of the shape of
+// the input to its gradient, in which a GPU may round both summands first.
+// REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for dtypes
+// that differ or are not of floating point.
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
-                   const Tensor& b, const Tensor& bias = {});
-// The gradient of the weight; sums, which is contiguous, becomes that of the bias. REQUIRES: as
-// above; Float or Double, on a GPU half types, too.
+                   const Tensor& b, const Tensor& bias = {},
+                   std::optional<ScalarType> dtype = std::nullopt);
+// The gradient of the weight, in the dtype of sums. sums is contiguous, and becomes the gradient of
+// the bias. REQUIRES: as above; Float or Double, on a GPU half types, too.
 Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& grad,
                         const Tensor& input, const Tensor& sums);
 // x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the

@@ -48,17 +48,17 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
                         const Tensor& input, const Tensor& sums) {
   if (grad.numel() == 0 || input.numel() == 0) {
     fill_(sums, 0);
-    return convolution(op, ConvolutionPass::wgrad, shape, grad, input);
+    return convolution(op, ConvolutionPass::wgrad, shape, grad, input, Tensor(), sums.dtype());
   }
   const Tensor out =
-      empty(part_sizes(ConvolutionPass::wgrad, shape), grad.dtype(), grad.device(), op);
+      empty(part_sizes(ConvolutionPass::wgrad, shape), sums.dtype(), grad.device(), op);
   namespace row = contracts::convolution_sums;
   backend(out).convolution_sums(shape, taken(row::grad, grad), taken(row::input, input), out, sums);
   return in_format(out, format_of(grad, input));
 }
 
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
-                   const Tensor& b, const Tensor& bias) {
+                   const Tensor& b, const Tensor& bias, std::optional<ScalarType> dtype) {
   const auto& [first, second] = part == ConvolutionPass::fprop   ? std::pair("input", "weight")
                                 : part == ConvolutionPass::dgrad ? std::pair("grad", "weight")
                                                                  : std::pair("grad", "input");
@@ -73,24 +73,30 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
                      ") should be the same; convert one with .to(...)");
   }
   namespace row = contracts::convolution;
-  const ScalarType compute = taken_type(row::a, a);
+  const ScalarType result = dtype.value_or(a.dtype());
+  const ScalarType compute = result == kFloat ? kFloat : taken_type(row::a, a);
   const MemoryFormat format = format_of(a, b);
   const bool strided = contracts::strides_of(row::out, a.device().type()) == Strides::any;
   Tensor out = empty(part_sizes(part, shape), compute, a.device(),
                      strided ? format : MemoryFormat::Contiguous, op);
-  const auto finished = [&] { return in_format(to(std::move(out), a.dtype()), format); };
+  const auto finished = [&] { return in_format(to(std::move(out), result), format); };
   if (out.numel() == 0) return finished();
-  const Tensor offset = taken(row::bias, bias);
+  const bool of_input = part == ConvolutionPass::dgrad && bias.defined();
+  const bool beside = of_input && !(out.is_cuda() && a.numel() > 0 && b.numel() > 0 &&
+                                    IntArrayRef(bias.strides()) == IntArrayRef(out.strides()));
+  Tensor offset = beside ? Tensor() : taken(row::bias, bias);
+  if (offset.defined() && !of_input) offset = raw::contiguous(offset);
   if (a.numel() > 0 && b.numel() > 0) {
     backend(out).convolution(part, shape, taken(row::a, a), taken(row::b, b), offset, out);
   } else {
     fill_(out, 0);
-    if (bias.defined()) {
+    if (offset.defined()) {
       Dims column = Dims::filled(1 + shape.spatial, 1);
       column[0] = shape.filters;
       zip_(BinaryOp::add, out, *try_view(offset, column));
     }
   }
+  if (beside) zip_(BinaryOp::add, out, bias);
   return finished();
 }
 

@@ -196,6 +196,38 @@ int64_t launches_of(F f) {
   return cuda::stats().kernel_launches - before;
 }
 
+// In each of the ways in which the gradient of a weight is made.
+TEST_F(AutocastGradients, OfConvolutionsAreFloat32WithoutAConversion) {
+  struct Case {
+    int64_t channels, filters, size, kernel, groups;
+    bool transposed = false;
+  };
+  for (const auto& [channels, filters, size, kernel, groups, transposed] :
+       {Case{64, 64, 9, 3, 1}, Case{16, 96, 12, 1, 1}, Case{3, 5, 9, 3, 1}, Case{32, 32, 8, 3, 32},
+        Case{32, 16, 6, 2, 2}, Case{16, 24, 6, 2, 1, true}})
+    for (const MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::Contiguous}) {
+      const auto apply = [&](const Tensor& x, const Tensor& w) {
+        return transposed ? conv_transpose2d(x, w, {}, 2) : conv2d(x, w, {}, 1, 0, 1, groups);
+      };
+      const Tensor x = randn({2, channels, size, size}).to(kBFloat16).cuda().clone(format),
+                   w = (transposed ? randn({channels, filters, kernel, kernel})
+                                   : randn({filters, channels / groups, kernel, kernel}))
+                           .to(kBFloat16);
+      const Tensor float_w = w.to(kFloat).cuda().requires_grad_(),
+                   half_w = w.cuda().requires_grad_(), double_w = w.to(kDouble).requires_grad_();
+      const Tensor y = apply(x, half_w), grad = randn_like(y), exact = apply(wide(x), double_w);
+      exact.backward(wide(grad));
+      const int64_t of_half = launches_of([&] { y.backward(grad); });
+      Tensor z;
+      {
+        const amp::autocast guard(kCUDA, kBFloat16);
+        z = apply(x, float_w);
+      }
+      EXPECT_LE(launches_of([&] { z.backward(grad); }), of_half) << channels << " " << filters;
+      EXPECT_LE(apart(float_w.grad(), double_w.grad()), 1e-5) << channels << " " << filters;
+    }
+}
+
 // A weight and a bias in place of LayerNorm, which keeps what was learned of them.
 struct Affine {
   explicit Affine(int64_t width)

@@ -41,6 +41,34 @@ Tensor there(const Tensor& x) {
                          x.storage_offset());
 }
 
+// The gradients of weight and bias, as sums that are not rounded. a: the gradient of the output.
+void expect_wide_gradients(const Convolution& s, const Tensor& a, const Tensor& b,
+                           const Tensor& expected) {
+  const double unit = 1e-6 * (8 + terms_of(ConvolutionPass::wgrad, s));
+  const Tensor got = raw::convolution("conv", ConvolutionPass::wgrad, s, there(a), there(b),
+                                      Tensor(), kFloat),
+               sums = raw::empty({s.filters}, kFloat, Device(kCUDA)),
+               beside = raw::convolution_sums("conv", s, there(a), there(b), sums);
+  EXPECT_EQ(got.dtype(), kFloat);
+  EXPECT_EQ(beside.dtype(), kFloat);
+  expect_close(got, expected, unit, "in float32");
+  expect_close(beside, expected, unit, "in float32, beside the sums");
+  const Tensor of_bias = a.to(kDouble).flatten(2).sum(IntArrayRef{0, 2});
+  expect_close(sums, of_bias, unit, "the sums in float32");
+}
+
+// The gradient of the input, and another tensor: lying as it does, and in another order.
+void expect_sum(const Convolution& s, const Tensor& a, const Tensor& b, const Tensor& alone,
+                Order order) {
+  for (const Order of : {order, order == Order::first ? Order::last : Order::first}) {
+    const Tensor other = there(random_image(a.scalar_type(), Dims(alone.impl().sizes), of));
+    const Tensor sum =
+        raw::convolution("conv", ConvolutionPass::dgrad, s, there(a), there(b), other);
+    EXPECT_EQ(sum.strides(), alone.strides());
+    expect_close(sum, raw::to(alone + other, Device(kCPU)), 0, "with another gradient");
+  }
+}
+
 void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
   SCOPED_TRACE(test::describe(s));
   for (const ConvolutionPass part : kParts) {
@@ -64,6 +92,8 @@ void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
     EXPECT_LE((error - most).max().item<double>(), 0)
         << "pass " << static_cast<int>(part) << ", error " << error.max().item<double>();
     expect_close(make(), raw::to(got, Device(kCPU)), 0, "the same bits again");
+    if (part == ConvolutionPass::dgrad) expect_sum(s, a, b, got, order);
+    if (part == ConvolutionPass::wgrad && dtype != kFloat) expect_wide_gradients(s, a, b, expected);
   }
 }
 
@@ -136,6 +166,51 @@ TEST_F(HalfConvolutionTest, WgmmaTakesEveryPass) {
       expect_convolution(random, dtype, Order::last);
     }
   }
+}
+
+// The kernel adds another gradient itself, whichever of its ways it takes.
+TEST_F(HalfConvolutionTest, WgmmaAddsInTheSameLaunch) {
+  if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  cuda::set_convolution_kernel("wgmma");
+  for (const auto& [channels, filters] : {std::pair(24, 136), std::pair(136, 72)}) {
+    const Convolution s = images(5, channels, filters, {12, 1, 1, 1, 0, 1});
+    const auto random = [](const Dims& sizes) {
+      return there(random_image(kBFloat16, sizes, Order::last));
+    };
+    const Tensor a = random(sizes_of(first_operand(ConvolutionPass::dgrad), s)),
+                 b = random(sizes_of(second_operand(ConvolutionPass::dgrad), s)),
+                 other = random({5, channels, 12, 12});
+    const int64_t before = cuda::stats().kernel_launches;
+    raw::convolution("conv", ConvolutionPass::dgrad, s, a, b, other);
+    EXPECT_EQ(cuda::stats().kernel_launches - before, 1) << channels;
+  }
+}
+
+// As where a residual block begins.
+TEST_F(HalfConvolutionTest, AGradientOfAConvolutionIsAddedToThoseOfOtherUses) {
+  constexpr MemoryFormat kLast = MemoryFormat::ChannelsLast;
+  const auto last = [](const Tensor& x) { return x.contiguous(kLast); };
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat})
+    for (const int64_t kernel : {1, 3}) {
+      const Tensor w = last(randn({16, 16, kernel, kernel}).to(dtype).cuda()),
+                   grad = last(randn({2, 16, 6, 6}).to(dtype).cuda());
+      const auto input = [&, x = last(randn({2, 16, 6, 6}).to(dtype).cuda())] {
+        return x.clone().set_requires_grad(true);
+      };
+      const auto apply = [&](const Tensor& x) { return conv2d(x, w, {}, 1, kernel / 2); };
+      const Tensor alone = input(), x = input(), hooked = input(), asked = input();
+      apply(alone).backward(grad);
+      const Tensor expected = alone.grad() + grad;
+      (apply(x) + x).backward(grad);
+      EXPECT_TRUE(x.grad().equal(expected)) << kernel;
+      EXPECT_TRUE(x.grad().is_contiguous(kLast));
+      Tensor seen;
+      hooked.register_hook([&](const Tensor& whole) { seen = whole; });
+      (apply(hooked) + hooked).backward(grad);
+      EXPECT_TRUE(seen.equal(expected)) << kernel;
+      const Tensors got = autograd::grad({apply(asked) + asked}, {asked}, {grad});
+      EXPECT_TRUE(got[0].equal(expected)) << kernel;
+    }
 }
 
 TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {

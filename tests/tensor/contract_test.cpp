@@ -49,7 +49,7 @@ TEST(Contract, IsMetByTakenTensors) {
   static_assert(!contracts::takes_dtype(contracts::matmul::a, kCPU, kBFloat16));
   static_assert(contracts::strides_of(contracts::attention::out, kCUDA) ==
                 contracts::Strides::rows);
-  static_assert(contracts::strides_of(contracts::convolution::bias, kCUDA) ==
+  static_assert(contracts::strides_of(contracts::max_pool::x, kCUDA) ==
                 contracts::Strides::contiguous);
   static_assert(contracts::of(Function::attention_grad).results == 3);
 }

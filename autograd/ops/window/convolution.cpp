@@ -2,6 +2,7 @@
 // that of the weight are each bilinear in the other two. So three operations are each other's
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 
@@ -13,11 +14,18 @@ using autograd::check_least, autograd::spread_list, autograd::padded_size, autog
     autograd::with_short_steps;
 using Part = ConvolutionPass;
 
+// Whether gradient number `index`, which is made of grad, is given in Float: that of a Float
+// parameter under autocast needs no conversion then.
+bool is_wide(const Node& n, size_t index, const Tensor& grad) {
+  const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
+  return is_half && grad.is_cuda() && autograd::may_be_wide(n, index);
+}
+
 // The gradient of a bias, which stands along dimension 1. Neighbours are added first: such sums
 // take two launches on a GPU in any case.
-Tensor bias_gradient(const Tensor& grad) {
-  const Tensor of_sample = grad.flatten(2).sum(2, false, computed_type(grad.scalar_type()));
-  return of_sample.sum(0).to(grad.scalar_type());
+Tensor bias_gradient(const Tensor& grad, bool wide) {
+  const Tensor sum = grad.flatten(2).sum(2, false, computed_type(grad.scalar_type())).sum(0);
+  return wide ? sum : sum.to(grad.scalar_type());
 }
 
 // Whether the gradients of weight and bias may come from one pass over grad.
@@ -27,10 +35,11 @@ bool sums_at_once(const Tensor& grad) {
 }
 
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
-// first.
+// first. bias: as for raw::convolution.
 Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tensor& a,
-                const Tensor& b, const Tensor& bias = {}) {
-  const Tensor out = raw::convolution(op, part, shape, a, b, bias);
+                const Tensor& b, const Tensor& bias = {},
+                std::optional<ScalarType> dtype = std::nullopt) {
+  const Tensor out = raw::convolution(op, part, shape, a, b, bias, dtype);
   if (recording(a, b, bias))
     record("ConvolutionBackward0", out, {a, b, bias},
            {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
@@ -39,19 +48,29 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
              const auto make = [&](Part which, const Tensor& first, const Tensor& second) {
                return bilinear(op, which, shape, first, second);
              };
+             const auto of_weight = [&](const Tensor& first, const Tensor& second) {
+               return bilinear(op, Part::wgrad, shape, first, second, {},
+                               is_wide(n, 1, grad) ? kFloat : grad.scalar_type());
+             };
              // grad stands for `part`; each operand's gradient is made of it and the other operand.
              switch (part) {
                case Part::fprop:
                  if (n.wants(1) && n.wants(2) && sums_at_once(grad)) {
-                   grads[2] = raw::empty({grad.size(1)}, grad.dtype(), grad.device());
+                   const bool wide = is_wide(n, 1, grad) && is_wide(n, 2, grad);
+                   grads[2] = raw::empty({grad.size(1)}, wide ? kFloat : grad.scalar_type(),
+                                         grad.device());
                    grads[1] = raw::convolution_sums(op, shape, grad, n.saved(0), grads[2]);
                  } else if (n.wants(1)) {
-                   grads[1] = make(Part::wgrad, grad, n.saved(0));
+                   grads[1] = of_weight(grad, n.saved(0));
                  }
-                 if (n.wants(0)) grads[0] = make(Part::dgrad, grad, n.saved(1));
+                 if (n.wants(0)) {  // x may have other uses, as in a residual block
+                   const Tensor other =
+                       grad.is_cuda() ? autograd::sum_to_add(n, 0, grad.scalar_type()) : Tensor();
+                   grads[0] = bilinear(op, Part::dgrad, shape, grad, n.saved(1), other);
+                 }
                  break;
                case Part::dgrad:
-                 if (n.wants(1)) grads[1] = make(Part::wgrad, n.saved(0), grad);
+                 if (n.wants(1)) grads[1] = of_weight(n.saved(0), grad);
                  if (n.wants(0)) grads[0] = make(Part::fprop, grad, n.saved(1));
                  break;
                case Part::wgrad:
@@ -59,7 +78,8 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
                  if (n.wants(0)) grads[0] = make(Part::fprop, n.saved(1), grad);
                  break;
              }
-             if (n.wants(2) && !grads[2].defined()) grads[2] = bias_gradient(grad);
+             if (n.wants(2) && !grads[2].defined())
+               grads[2] = bias_gradient(grad, is_wide(n, 2, grad));
              return grads;
            });
   return out;

@@ -4,8 +4,10 @@
 // Idea. The products are those of convolution_channels_last.cuh. But nobody computes addresses: the
 // tensor memory accelerator walks through the places of a tile itself (im2col mode), goes on in the
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
-// channels of one tap. As in matmul_wgmma.cuh one thread asks for tiles some steps ahead, two
-// warpgroups multiply 64 places each, and two blocks of a cluster copy half of the weights to both.
+// channels of one tap. One thread asks for tiles some steps ahead, as in matmul_wgmma.cuh. Two
+// blocks of a cluster copy half of the weights to both. Two warpgroups multiply 64 places each. But
+// they take tiles of 128 columns of halves in turns: one writes its results while the other one
+// multiplies.
 // Cost. Two blocks of a multiprocessor take 0.68 microseconds a step of 128 x 64 results: with what
 // the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. One block with
 // tiles of 128 columns takes 0.43 a step, with 24 KB for as many results.
@@ -13,6 +15,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
 
 namespace gradus::cuda {
@@ -34,8 +37,9 @@ struct ConvolutionWgmmaArgs {
   // of 32 filters and one tap.
   CUtensorMap weight;
   CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
-  T* lines;         // out, where its rows are no neighbours in memory; or null
-  const T* bias;    // (columns), or null
+  T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
+  const T* added;  // of half types: lies as out and is added to what is rounded; or null
+  const T* bias;   // (columns), or null
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
   int channels;       // of a tap in the depth
@@ -43,12 +47,18 @@ struct ConvolutionWgmmaArgs {
 
 template <class T, int N>
 struct ConvolutionWgmmaTile {
-  static constexpr int kRows = 128, kThreads = 288, kCluster = 2;
+  static constexpr int kRows = 128, kCluster = 2;
   static constexpr int kLine = 128 / sizeof(T);  // elements
   // Of a multiprocessor. Two hide each other's starts and ends; one has more stages.
   static constexpr int kBlocks = N == 64 ? 2 : 1;
+  // Whether warpgroups take tiles in turns: the sums of a lane want registers of threads that copy.
+  // Floats leave too few.
+  static constexpr bool kInTurns = kBlocks == 1 && is_half<T>;
+  static constexpr int kThreads = kInTurns ? 384 : 288;
+  static constexpr int kDown = kInTurns ? 2 : 1;  // times 64 places of a warpgroup
+  static constexpr int kOuts = N == 64 ? 1 : 2;   // boxes of results of a warpgroup
   static constexpr int kBytesA = kRows * 128, kStageBytes = kBytesA + N * 128;
-  static constexpr int kOutBytes = 2 * hopper::kBoxBytes, kBarrierBytes = 256;
+  static constexpr int kOutBytes = 2 * kOuts * hopper::kBoxBytes, kBarrierBytes = 256;
   static constexpr int kStages =
       ((228 / kBlocks - 1) * 1024 - kOutBytes - kBarrierBytes) / kStageBytes;
   static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + kBarrierBytes;
@@ -78,15 +88,16 @@ __global__ void __cluster_dims__(2, 1, 1)
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
   char* const results = boxes + kStages * Tile::kStageBytes;
   auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
-  uint64_t* const empty = full + kStages;
+  uint64_t *const empty = full + kStages, *const turns = empty + kStages;
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const int rank = static_cast<int>(block_in_cluster());
   if (thread == 0) {
     for (int i = 0; i < kStages; ++i) {
       init_barrier(&full[i], 1);
-      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
+      init_barrier(&empty[i], Tile::kCluster * 2 / Tile::kDown);  // warpgroups that multiply
     }
+    for (int i = 0; i < 2; ++i) init_barrier(&turns[i], 1);
     publish_barriers();
   }
   sync_cluster();
@@ -102,7 +113,8 @@ __global__ void __cluster_dims__(2, 1, 1)
   const auto column_of = [&](int tile) { return tile % wide * N; };
 
   if (group == 2) {
-    if (thread % 32 == 0) {
+    if constexpr (Tile::kInTurns) give_registers<40>();
+    if (thread % 128 == 0) {
       int stage = 0, parity = 0;
       for (int tile = first; tile < tiles; tile += clusters) {
         const SplitPlace place(row_of(tile), args.dim);
@@ -135,13 +147,23 @@ __global__ void __cluster_dims__(2, 1, 1)
       }
     }
   } else {
+    if constexpr (Tile::kInTurns) take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
-    char* const result = results + group * kBoxBytes;
     const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
-    int stage = 0, parity = 0;
-    for (int tile = first; tile < tiles; tile += clusters) {
-      const int column = column_of(tile), row = row_of(tile) + group * 64;
-      float sums[N / 2], more[N / 32];  // of the lane, which has the bias of every 32nd column
+    const bool in_order = down.out_step == 1 && across.out_step == 1;
+    int stage = 0, parity = 0, out = 0;  // which box of results comes next
+    for (int tile = first, turn = 0; tile < tiles; tile += clusters, ++turn) {
+      if (Tile::kInTurns && turn % 2 != group) {  // these steps are the other one's
+        stage += steps;
+        parity ^= stage / kStages % 2, stage %= kStages;
+        continue;
+      }
+      // Not before the other one has seen its last stage: a parity tells two phases apart.
+      if constexpr (Tile::kInTurns) wait_for(&turns[group], (turn / 2 + group + 1) % 2);
+      const int first_box = Tile::kInTurns ? 0 : group;  // of 64 places
+      const int column = column_of(tile), first_row = row_of(tile) + first_box * 64;
+      // A lane has the bias of every 32nd column.
+      float sums[Tile::kDown][N / 2], more[N / 32];
 #pragma unroll
       for (int i = 0; i < N / 32; ++i) {
         const int c = column + 32 * i + lane;
@@ -157,27 +179,34 @@ __global__ void __cluster_dims__(2, 1, 1)
       for (int step = 0; step < steps; ++step) {
         wait_for(&full[stage], parity);
         const char* const from = boxes + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + group * kBoxBytes);
+        const uint64_t a = describe(from + first_box * kBoxBytes);
         const uint64_t b = describe(from + Tile::kBytesA);
         begin_products();
 #pragma unroll
         for (int i = 0; i < 4; ++i)  // 32 bytes of each line further, or 16 lines
-          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2),
-                                         step + i > 0);
+#pragma unroll
+          for (int box = 0; box < Tile::kDown; ++box)
+            multiply<T, N, false, kAcross>(sums[box], a + box * (kBoxBytes / 16) + i * 2,
+                                           b + i * (kAcross ? 128 : 2), step + i > 0);
         end_products();
         wait_for_products<1>();
         if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
         if (++stage == kStages) stage = 0, parity ^= 1;
       }
+      if (Tile::kInTurns && thread % 128 == 0) arrive(&turns[1 - group]);
       wait_for_products<0>();
       if (steps > 0) release(stage == 0 ? kStages - 1 : stage - 1);
-      const auto sum_of = [&](int i) { return steps > 0 ? sums[i] : 0.f; };
 
+      constexpr int kWide = N / kLine;
 #pragma unroll
-      for (int box = 0; box < N / kLine; ++box) {
-        if (column + box * kLine >= args.columns) break;
-        // The box before it is on its way.
-        if (thread % 128 == 0) wait_for_stores();
+      for (int each = 0; each < Tile::kDown * kWide; ++each) {
+        const int box = each % kWide, row = first_row + each / kWide * 64;
+        if (column + box * kLine >= args.columns || row >= args.rows) continue;
+        const auto sum_of = [&](int i) { return steps > 0 ? sums[each / kWide][i] : 0.f; };
+        char* const result = results + (Tile::kOuts * group + out) * kBoxBytes;
+        out = (out + 1) % Tile::kOuts;
+        // The boxes before it are on their way.
+        if (thread % 128 == 0) wait_for_stores<Tile::kOuts - 1>();
         sync_threads<128>(1 + group);
         if constexpr (is_half<T>) {
           const int line = 16 * warp + lane % 16;
@@ -217,19 +246,49 @@ __global__ void __cluster_dims__(2, 1, 1)
           }
           continue;
         }
-        sync_threads<128>(1 + group);
-        const int chunk = thread % 8, at = column + box * kLine + chunk * int{16 / sizeof(T)};
-#pragma unroll 1
-        for (int line = thread % 128 / 8; line < 64; line += 16) {
-          if (row + line >= args.rows || at >= args.columns) break;
-          const SplitPlace place(row + line, args.dim);
-          int64_t to = place.sample;
+        constexpr int kUnit = 16 / sizeof(T), kTogether = 16;  // lines
+        const int first_line = thread % 128 / 8, chunk = thread % 8;
+        const int at = column + box * kLine + chunk * kUnit;
+        const auto exists = [&](int line) { return row + line < args.rows && at < args.columns; };
+        const auto place_of = [&](int line) {
+          int64_t to = row + line;
+          if (!in_order) {
+            const SplitPlace place(row + line, args.dim);
+            to = place.sample;
 #pragma unroll
-          for (int d = 0; d < 2; ++d)
-            to = to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
-          *reinterpret_cast<uint4*>(args.lines + to * args.columns + at) =
-              *reinterpret_cast<const uint4*>(result + line * 128 + (chunk ^ line % 8) * 16);
-        }
+            for (int d = 0; d < 2; ++d)
+              to =
+                  to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
+          }
+          return to * args.columns + at;
+        };
+        const auto result_of = [&](int line) {
+          return load_vector<kUnit>(
+              reinterpret_cast<const T*>(result + line * 128 + (chunk ^ line % 8) * 16));
+        };
+        if constexpr (is_half<T>)
+          if (args.added) {
+            Vector<T, kUnit> more[64 / kTogether] = {};
+#pragma unroll
+            for (int i = 0; i < 64 / kTogether; ++i)
+              if (const int line = first_line + i * kTogether; exists(line))
+                more[i] = load_vector<kUnit>(args.added + place_of(line));
+            sync_threads<128>(1 + group);
+#pragma unroll
+            for (int i = 0; i < 64 / kTogether; ++i) {
+              const int line = first_line + i * kTogether;
+              Vector<T, kUnit> sum = result_of(line);
+#pragma unroll
+              for (int v = 0; v < kUnit; ++v)
+                sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
+              if (exists(line)) store_vector(args.lines + place_of(line), sum);
+            }
+            continue;
+          }
+        sync_threads<128>(1 + group);
+#pragma unroll 1
+        for (int line = first_line; line < 64; line += kTogether)
+          if (exists(line)) store_vector(args.lines + place_of(line), result_of(line));
       }
     }
     if (thread % 128 == 0) wait_for_stores();

@@ -166,9 +166,11 @@ __device__ inline void store_matrices(void* line, uint32_t first, uint32_t secon
                "r"(first), "r"(second), "r"(third), "r"(fourth)
                : "memory");
 }
-// Waits until this thread's stores have read shared memory.
-__device__ inline void wait_for_stores() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+// Waits until this thread's stores have read shared memory, but for those of the last kPending
+// groups.
+template <int kPending = 0>
+__device__ void wait_for_stores() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 // Copies may read what this thread has written to shared memory.
 __device__ inline void publish_to_copies() {

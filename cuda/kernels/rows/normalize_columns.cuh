@@ -10,6 +10,8 @@
 // relu, costs no pass: the backward pass finds by x where the result was between its bounds. A sum
 // with an identity is read by the normalisation: 8 and 10 bytes. Where that sum is clamped, the
 // backward pass reads the result, and writes the gradient of the identity: 8 and 14 bytes.
+// The second-level cache still holds the last rows that the kernel before wrote. So sums begin with
+// the last row and end with the first one, where the kernel that follows begins.
 #pragma once
 
 #include "gradus/cuda/kernels/computed.cuh"
@@ -35,19 +37,22 @@ struct Columns {
   __device__ bool has_mine() const { return mine() < count; }
   // use(place, load(place)) for this thread's part of each of its rows; a place is the step from
   // the first element. kAtOnce rows are loaded before the first is used: no load overtakes a store.
-  // REQUIRES: has_mine().
-  template <int kAtOnce, class Load, class Use>
+  // kFromEnd: begins with the last row. REQUIRES: has_mine().
+  template <int kAtOnce, bool kFromEnd = false, class Load, class Use>
   __device__ void for_rows(const Load& load, const Use& use) const {
     const int64_t step = int64_t{gridDim.y} * blockDim.y;
+    const auto place = [&](int64_t row) {
+      return (kFromEnd ? rows - 1 - row : row) * count + mine();
+    };
     for (int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows;
          row += kAtOnce * step) {
       decltype(load(row)) loaded[kAtOnce];
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k)  // the last row stands for those beyond it
-        loaded[k] = load(::min(row + k * step, rows - 1) * count + mine());
+        loaded[k] = load(place(::min(row + k * step, rows - 1)));
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k)
-        if (row + k * step < rows) use((row + k * step) * count + mine(), loaded[k]);
+        if (row + k * step < rows) use(place(row + k * step), loaded[k]);
     }
   }
   // This thread's numbers of a list with one for each column; `without` where the list is null.
@@ -161,8 +166,8 @@ struct GradTerms {
   }
 };
 
-// The shared memory of column_sums. Forms of equal S and V have it in common. Simulated devices keep
-// shared memory on the stack of each thread.
+// The shared memory of column_sums. Forms of equal S and V have it in common. Simulated devices
+// keep shared memory on the stack of each thread.
 template <class S, int V>
 struct ColumnSumsMemory {
   // Neighbours in a list lie in different banks of memory, for those who write and those who read.
@@ -203,7 +208,7 @@ __global__ void __launch_bounds__(kColumnSumThreads, 1)
   Vector<S, V> sums[2] = {};
   if (columns.has_mine() && columns.rows > 0) {
     terms.start(columns);
-    columns.template for_rows<Terms::kAtOnce>(
+    columns.template for_rows<Terms::kAtOnce, /*kFromEnd=*/true>(
         [&](int64_t at) { return terms.load(at); },
         [&](int64_t at, const auto& loaded) { terms.add(at, loaded, sums); });
   }

@@ -41,8 +41,11 @@ struct ConvolutionShapes<double> {
 template <class T>
 struct Operands {
   const T *first, *second, *bias;
-  T* out;
-  T* sums = nullptr;  // of the rows of a
+  T *out = nullptr, *sums = nullptr;  // sums: of the rows of a
+  // If not null, get the results of half types in float32, not out and sums.
+  Computed<T>*wide = nullptr, *wide_sums = nullptr;
+
+  bool has_sums() const { return sums || wide_sums; }
 
   void give(Part part, ConvolutionArgs<T>& args) const {
     const bool of_weight = part == Part::wgrad;
@@ -256,7 +259,7 @@ const Plan<T>& plan_of(Part part, const Convolution& shape, int64_t results,
 template <class T>
 void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
          const Context& context) {
-  const int64_t sums = operands.sums ? plan.shape.filters : 0;  // behind the results of a part
+  const int64_t sums = operands.has_sums() ? plan.shape.filters : 0;  // behind those of a part
   const auto launch_all = [&](Computed<T>* partial) {
     for (const Product<T>& product : plan.products) {
       ConvolutionArgs<T> args = product.args;
@@ -274,12 +277,13 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
     }
   };
   if (!plan.is_summed()) return launch_all(nullptr);
+  if (plan.parts == 1 && sums == 0 && operands.wide) return launch_all(operands.wide);
   const Scratch partial(static_cast<size_t>(plan.parts * (results + sums)) * sizeof(Computed<T>));
   launch_all(partial.template as<Computed<T>>());
   MatmulArgs<Computed<T>, T> sum{};
   sum.out = operands.out, sum.row_sums = operands.sums;
   sum.m = sums > 0 ? sums : 1, sum.n = results / sum.m;
-  add_parts(partial.template as<Computed<T>>(), plan.parts, sum);
+  add_parts(partial.template as<Computed<T>>(), plan.parts, sum, operands.wide, operands.wide_sums);
 }
 
 // Runs the kernels of convolution.cuh or convolution_direct.cuh; sums: receives the sums of a's
@@ -288,18 +292,23 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
 template <class T>
 bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
               const Tensor& bias, const Tensor& out, const Tensor& sums) {
-  const auto data = [](const Tensor& x) {
-    return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
-  };
-  const Operands<T> operands{data(a), data(b), data(bias), data(out), data(sums)};
+  const auto data = [](const Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; };
+  Operands<T> operands{static_cast<T*>(data(a)), static_cast<T*>(data(b)),
+                       static_cast<T*>(data(bias))};
+  if (out.dtype() == a.dtype())
+    operands.out = static_cast<T*>(data(out)), operands.sums = static_cast<T*>(data(sums));
+  else
+    operands.wide = static_cast<Computed<T>*>(data(out)),
+    operands.wide_sums = static_cast<Computed<T>*>(data(sums));
   const Plan<T>& plan = plan_of(part, shape, out.numel(), operands);
-  if (plan.products.empty() || (operands.sums && !plan.products[0].kernel.sums_rows)) return false;
+  if (plan.products.empty() || (operands.has_sums() && !plan.products[0].kernel.sums_rows))
+    return false;
   run(plan, operands, out.numel(), Context(out));
   return true;
 }
 bool multiply(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
               const Tensor& bias, const Tensor& out, const Tensor& sums = {}) {
-  switch (out.dtype()) {
+  switch (a.dtype()) {
     case kHalf:
       return multiply<Half>(part, shape, a, b, bias, out, sums);
     case kBFloat16:
@@ -316,15 +325,15 @@ bool may_choose() { return !chosen_tile() && !convolves_by_wgmma() && !convolves
 bool takes_contiguous(const Tensor& a, const Tensor& b, const Tensor& out) {
   return a.is_contiguous() && b.is_contiguous() && out.is_contiguous() && may_choose();
 }
-bool is_exact(const Tensor& out) {
-  return out.dtype() == kFloat && !gradus::detail::allows_tf32_convolutions();
+bool is_exact(const Tensor& a) {
+  return a.dtype() == kFloat && !gradus::detail::allows_tf32_convolutions();
 }
 // A small convolution, in every type: tiles of tensor cores would be nearly empty, and want
 // channels last. False, and nothing done, where it is none.
 bool small_convolution(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
                        const Tensor& bias, const Tensor& out, const Tensor& sums = {}) {
   return out.dtype() != kDouble && takes_contiguous(a, b, out) &&
-         is_direct(part, shape, is_exact(out)) && multiply(part, shape, a, b, bias, out, sums);
+         is_direct(part, shape, is_exact(a)) && multiply(part, shape, a, b, bias, out, sums);
 }
 }  // namespace
 
@@ -332,7 +341,7 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
                                    const Tensor& input, const Tensor& out, const Tensor& sums) {
   if (is_depthwise(shape) ||
       !(small_convolution(Part::wgrad, shape, grad, input, Tensor(), out, sums) ||
-        (is_exact(out) && !convolves_by_cudnn() &&
+        (is_exact(grad) && !convolves_by_cudnn() &&
          multiply(Part::wgrad, shape, grad, input, Tensor(), out, sums))))
     Backend::convolution_sums(shape, grad, input, out, sums);
 }
@@ -345,12 +354,19 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
       "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
       "pick "
       "another with set_convolution_kernel(\"automatic\")");
+  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
+  if (part == Part::dgrad && bias.defined()) {
+    const bool by_tiles = half && shape.groups == 1 && !convolves_by_cudnn() &&
+                          !(takes_contiguous(a, b, out) && is_direct(part, shape, false));
+    if (by_tiles && half_convolution(part, shape, a, b, bias, out)) return;
+    convolution(part, shape, a, b, Tensor(), out);
+    return raw::zip_(BinaryOp::add, out, bias);
+  }
   if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
-  const bool half = out.dtype() == kHalf || out.dtype() == kBFloat16;
   if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
-  if (out.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
-      !convolves_by_cudnn() && has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))
+  if (a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() && !convolves_by_cudnn() &&
+      has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))
     return;
   if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
     const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
@@ -359,6 +375,7 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
   }
   if (half) {
     const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
+    if (out.dtype() == kFloat) return convolution(part, shape, wide(a), wide(b), Tensor(), out);
     const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
     convolution(part, shape, wide(a), wide(b), wide(bias), sums);
     return copy(sums, out);

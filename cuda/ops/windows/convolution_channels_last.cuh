@@ -236,7 +236,8 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
     const int steps = ceil_div(product.depth, kernel.depth);
     product.parts = plan.parts, product.part = ceil_div(steps, plan.parts);
     product.part_out = results;
-    if (plan.parts > 1) product.partial = partial.as<float>(), product.bias = nullptr;
+    product.partial = plan.parts > 1 ? partial.as<float>() : product.wide;
+    if (plan.parts > 1) product.bias = nullptr;
     const int64_t tiles = int64_t{ceil_div(product.rows, kernel.rows)} *
                           ceil_div(product.columns, kernel.columns) * groups * plan.parts;
     launch_pdl(kernel.run,
@@ -244,7 +245,7 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
                 static_cast<size_t>(kernel.shared_bytes)},
                product);
   }
-  if (plan.parts > 1) add_parts(partial.as<float>(), plan.parts, sum);
+  if (plan.parts > 1) add_parts(partial.as<float>(), plan.parts, sum, products[0].wide);
 }
 
 // Backend::convolution for tensors of one or two dimensions and any strides. False, and nothing
@@ -278,8 +279,11 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
 
   ChannelsLastArgs<T> args{};
   const auto data = [](const Tensor& x) { return static_cast<const T*>(x.data_ptr()); };
-  args.gathered = data(gathered), args.other = data(other),
-  args.out = static_cast<T*>(made.data_ptr());
+  args.gathered = data(gathered), args.other = data(other);
+  if (made.dtype() == gathered.dtype())
+    args.out = static_cast<T*>(made.data_ptr());
+  else
+    args.wide = made.data_ptr<float>();
   const int64_t of_gathered = kOfInput ? filters : channels;
   args.channels = counted(whole(of_gathered));
   args.lines = counted(filters);
@@ -292,7 +296,9 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   args.out_pitch = kOfWeight ? shape.taps() * channels : result.channels;
   args.whole_units =
       args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
-  args.bias = bias.defined() ? data(bias) : nullptr;
+  args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
+  const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
+  if (is_half<T> && direct && added.defined() && begins_a_unit(added)) args.added = data(added);
   const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
@@ -304,10 +310,12 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                          plan.time)) {
     if (plan.kernel == nullptr) return false;
     multiply_tiles(plan, products, shape.groups, result.channels, results);
+    args.added = nullptr;
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,
                                       channels_last_order(result, result.channels), 0));
+  if (added.defined() && !args.added) raw::zip_(BinaryOp::add, there, added);
   return true;
 }
 

@@ -52,6 +52,16 @@ inline Phase phase_of(const WindowDim& dim, int64_t first) {
   return out;
 }
 
+// The same, to `wide` and `wide_sums` where `wide` is not null.
+template <class T, class Out>
+void add_parts(const T* partial, int64_t parts, const MatmulArgs<T, Out>& sum, T* wide,
+               T* wide_sums = nullptr) {
+  if (!wide) return add_parts(partial, parts, sum);
+  MatmulArgs<T> other{};
+  other.out = wide, other.row_sums = wide_sums, other.m = sum.m, other.n = sum.n;
+  add_parts(partial, parts, other);
+}
+
 template <class T>
 struct ConvolutionKernel {
   void (*run)(ConvolutionArgs<T>);
@@ -69,8 +79,9 @@ struct ConvolutionKernel {
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
 
-// Backend::convolution of half types. Returns false, and does nothing, for three dimensions. So it
-// does for groups whose channels or filters are no multiple of 8.
+// Backend::convolution of half types; the gradient of the weight may be Float. Returns false, and
+// does nothing, for three dimensions. So it does for groups whose channels or filters are no
+// multiple of 8.
 bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
                       const Tensor& b, const Tensor& bias, const Tensor& out);
 // The same of float32 rounded to TF32, whose groups need multiples of 4. REQUIRES:

@@ -159,8 +159,7 @@ void run_products(ConvolutionPass pass, const Convolution& shape,
       args.out =
           boxes_of<T>(of.out, {of.columns, of.rows, 1}, {of.columns, int64_t{of.columns} * of.rows},
                       {Tile::kLine, 64, 1}, false);
-    else
-      args.lines = of.out;
+    if (!in_order || of.added) args.lines = of.out, args.added = of.added;
     if constexpr (is_half<T>)
       if (pass == ConvolutionPass::dgrad) {
         run_tiles<T, N, true>(args);
@@ -228,9 +227,9 @@ WeightPlan plan_of(const ChannelsLastArgs<T>& of, int taps) {
 }
 
 // Runs a kernel whose args have all but how the places are cut. Where they are, another kernel adds
-// the parts.
+// the parts. wide: if not null, gets the results in float32, not args.out.
 template <class Tile, class Args, class T>
-void run_weight(void (*kernel)(Args), Args args, int parts, MatmulArgs<float, T> sum) {
+void run_weight(void (*kernel)(Args), Args args, int parts, MatmulArgs<float, T> sum, float* wide) {
   const int taps = args.dim[0].taps * args.dim[1].taps;
   const int steps = ceil_div(args.places, Tile::kPlaces);
   const int64_t tiles =
@@ -241,11 +240,11 @@ void run_weight(void (*kernel)(Args), Args args, int parts, MatmulArgs<float, T>
   sum.out = args.out, sum.m = int64_t{args.rows} * taps, sum.n = args.channels;
   const Scratch partial(parts > 1 ? static_cast<size_t>(sum.m * sum.n * parts) * 4 : 0);
   args.parts = parts, args.part = ceil_div(steps, parts);
-  args.partial = partial.as<float>();
+  args.partial = parts > 1 ? partial.as<float>() : wide;
   launch_pdl(kernel,
              {static_cast<unsigned>(std::min(tiles, blocks)), Tile::kThreads, Tile::kSharedBytes},
              args);
-  if (parts > 1) add_parts(partial.as<float>(), parts, sum);
+  if (parts > 1) add_parts(partial.as<float>(), parts, sum, wide);
 }
 
 template <class Tile, class T>
@@ -259,7 +258,7 @@ void run_weight(void (*kernel)(WeightWgmmaArgs<T>), const ChannelsLastArgs<T>& o
                   {Tile::kLine, Tile::kPlaces, 1});
   args.gathered = columns_of(of, samples, Tile::kPlaces);
   args.out = of.out;
-  run_weight<Tile>(kernel, args, parts, MatmulArgs<float, T>{});
+  run_weight<Tile>(kernel, args, parts, MatmulArgs<float, T>{}, of.wide);
 }
 
 void run_weight(const ChannelsLastArgs<float>& of, int64_t samples, const WeightPlan& plan) {
@@ -333,7 +332,7 @@ bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const T
   args.out = out.data_ptr<float>();
   const auto run = [&]<int kDown>() {
     run_weight<WeightSplitTile<kDown>>(convolution_wgmma_weight_split<kDown>, args, plan.parts,
-                                       MatmulArgs<float>{});
+                                       MatmulArgs<float>{}, nullptr);
   };
   plan.down == 2 ? run.template operator()<2>() : run.template operator()<1>();
   return true;

@@ -30,8 +30,8 @@ void launch(void (*kernel)(DepthwiseArgs<T>, Args...), const DepthwiseArgs<T>& a
 }
 
 template <class T>
-void make_gradient_of_weight(void (*kernel)(DepthwiseArgs<T>), DepthwiseArgs<T> args,
-                             int64_t taps) {
+void make_gradient_of_weight(void (*kernel)(DepthwiseArgs<T>), DepthwiseArgs<T> args, int64_t taps,
+                             float* to_float) {
   constexpr int64_t kBlocks = 8 * 132;  // wanted; by the shapes alone, so that every GPU adds alike
   const int64_t wanted = std::min<int64_t>(ceil_div(kBlocks, int64_t{args.channels}), args.samples);
   args.part = static_cast<int>(ceil_div(int64_t{args.samples}, wanted));
@@ -41,16 +41,17 @@ void make_gradient_of_weight(void (*kernel)(DepthwiseArgs<T>), DepthwiseArgs<T> 
   launch(kernel, args, args.channels * parts);
   MatmulArgs<float, T> sum{};
   sum.out = args.out, sum.m = 1, sum.n = results;
-  add_parts(args.partial, parts, sum);
+  add_parts(args.partial, parts, sum, to_float);
 }
 
+// to_float: if not null, gets the gradient of the weight in float32, not args.out. So below.
 template <class T>
-bool make(Part part, int64_t taps, DepthwiseArgs<T> args, bool plain) {
+bool make(Part part, int64_t taps, DepthwiseArgs<T> args, bool plain, float* to_float) {
   const int size = args.kernel[0] == args.kernel[1] ? args.kernel[0] : 0;
   if (part == Part::wgrad)
     return with_window(size, [&]<int K>() {
       make_gradient_of_weight(plain ? depthwise_weight<T, K, true> : depthwise_weight<T, K, false>,
-                              args, taps);
+                              args, taps, to_float);
     });
   const auto start = [&](auto* kernel, const DepthwiseArgs<T>& with, int64_t rows, int64_t columns,
                          auto... rest) {
@@ -92,7 +93,7 @@ dim3 threads_of_units(int64_t units) {
 // The passes whose images have channels that lie last. False, and nothing done, for other windows
 // and channels.
 template <class T>
-bool make_channels_last(Part part, DepthwiseArgs<T> args) {
+bool make_channels_last(Part part, DepthwiseArgs<T> args, float* to_float) {
   constexpr int64_t kMostBlocks = 65535;  // along y and z
   const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
   const bool steps = all(args.stride, 2);
@@ -120,7 +121,7 @@ bool make_channels_last(Part part, DepthwiseArgs<T> args) {
                {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(parts)), block}, args);
     MatmulArgs<float, T> sum{};
     sum.out = args.out, sum.m = 1, sum.n = results;
-    add_parts(args.partial, parts, sum);
+    add_parts(args.partial, parts, sum, to_float);
     return true;
   }
   const bool of_input = part == Part::dgrad;
@@ -159,7 +160,9 @@ bool make(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
   args.image = of_weight ? data(b) : data(a);
   args.weight = of_weight ? nullptr : data(b);
   args.grad = of_weight ? data(a) : nullptr;
-  args.bias = data(bias), args.out = static_cast<T*>(out.data_ptr());
+  args.bias = data(bias);
+  float* const to_float = out.dtype() == a.dtype() ? nullptr : out.data_ptr<float>();
+  if (!to_float) args.out = static_cast<T*>(out.data_ptr());
   args.samples = counted(shape.batch), args.channels = counted(shape.channels);
   bool plain = true;
   for (int d = 0; d < 2; ++d) {
@@ -172,7 +175,8 @@ bool make(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
     args.tap_step[d] = phase.tap_step, args.reach[d] = phase.reach;
     plain = plain && w.stride == 1 && w.dilation == 1;
   }
-  return channels_last ? make_channels_last(part, args) : make(part, shape.taps(), args, plain);
+  return channels_last ? make_channels_last(part, args, to_float)
+                       : make(part, shape.taps(), args, plain, to_float);
 }
 
 }  // namespace
@@ -189,7 +193,7 @@ bool depthwise_convolution(Part part, const Convolution& shape, const Tensor& a,
   };
   const bool last = !lie(MemoryFormat::Contiguous);
   if (last && (shape.spatial != 2 || !lie(MemoryFormat::ChannelsLast))) return false;
-  switch (out.dtype()) {
+  switch (a.dtype()) {
     case kHalf:
       return make<Half>(part, shape, a, b, bias, out, last);
     case kBFloat16:

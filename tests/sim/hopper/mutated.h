@@ -65,8 +65,9 @@ __device__ __forceinline__ void mutated_wait_for_products() {
 __device__ __forceinline__ void mutated_publish_to_copies() {
   if (!mutates(Mutation::no_proxy_fence)) publish_to_copies();
 }
+template <int kPending = 0>
 __device__ __forceinline__ void mutated_wait_for_stores() {
-  if (!mutates(Mutation::no_store_wait)) wait_for_stores();
+  if (!mutates(Mutation::no_store_wait)) wait_for_stores<kPending>();
 }
 __device__ __forceinline__ uint64_t mutated_describe(const void* at, int apart = kBoxBytes) {
   const uint64_t out = describe(at, apart);

@@ -128,7 +128,10 @@ __forceinline__ void store_box(const CUtensorMap& to, const void* from, int x, i
   sim::store_box(to, from, {{x, y, z}}, 3);
 }
 __forceinline__ void end_stores() { end_box_group(); }
-__forceinline__ void wait_for_stores() { wait_for_boxes(0); }
+template <int kPending = 0>
+__forceinline__ void wait_for_stores() {
+  wait_for_boxes(kPending);
+}
 __forceinline__ void publish_to_copies() { fence_async_proxy(); }
 // Lane 8 i + r names row r of matrix i, and holds two elements of row lane / 4 of each.
 __forceinline__ void store_matrices(void* line, uint32_t first, uint32_t second, uint32_t third,
