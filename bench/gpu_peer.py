@@ -5,7 +5,7 @@ import time
 
 import torch
 from resnet18 import ResNet18
-from small_models import as_graph, lenet, mlp
+from small_models import as_graph, models_of
 
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
@@ -354,14 +354,15 @@ def training_steps():
 
         measure(name, step)
         if captured:
-            measure(f"captured {name}", as_graph(step, x, y))
+            measure(f"captured {name}", as_graph(torch, step, x, y))
 
+    models = models_of(torch)
     time_step("step Linear(10, 1) batch 64", torch.nn.Linear(10, 1).cuda(),
               torch.randn(64, 10, device="cuda"), torch.randn(64, 1, device="cuda"),
               torch.nn.MSELoss(), captured=True)
-    time_step("step MLP 784-512-10 batch 128", mlp().cuda(), torch.randn(128, 784, device="cuda"),
+    time_step("step MLP 784-512-10 batch 128", models.mlp().cuda(), torch.randn(128, 784, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), captured=True)
-    time_step("step LeNet-5 batch 128", lenet().cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
+    time_step("step LeNet-5 batch 128", models.lenet().cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), captured=True)
     nn = torch.nn
     for name, model, shape in [("step LSTM 256x2 64 x batch 32", nn.LSTM(256, 256, num_layers=2), (64, 32, 256)),

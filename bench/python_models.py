@@ -9,62 +9,17 @@ program and Python take turns, case by case. Prints microseconds a step, the bes
 of C++. A first loss that differs from the program's is an error.
 """
 import argparse
-import statistics
 import subprocess
 import sys
-import time
 
 import gradus
-from gradus import nn
 from gradus.nn import functional as F
+from small_models import models_of, seconds
 
-
-def mlp():
-    return nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
-
-
-def lenet():
-    return nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
-                         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
-                         nn.Linear(84, 10))
-
-
-class GPTBlock(nn.Module):
-    """As in bench/models/gpt.h."""
-
-    def __init__(self, heads, width):
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.qkv = nn.LayerNorm(width), nn.Linear(width, 3 * width)
-        self.proj, self.norm2 = nn.Linear(width, width), nn.LayerNorm(width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x):
-        batch, tokens, width = x.shape
-        q, k, v = (part.view(batch, tokens, self.heads, width // self.heads).transpose(1, 2)
-                   for part in self.qkv(self.norm1(x)).chunk(3, -1))
-        seen = gradus.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.proj(seen.transpose(1, 2).reshape(batch, tokens, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class GPT(nn.Module):
-    def __init__(self, vocabulary, tokens, layers, heads, width):
-        super().__init__()
-        self.token, self.place = nn.Embedding(vocabulary, width), nn.Embedding(tokens, width)
-        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
-        self.blocks = nn.ModuleList([GPTBlock(heads, width) for _ in range(layers)])
-
-    def forward(self, tokens):
-        x = self.token(tokens) + self.place(gradus.arange(tokens.size(1), device=tokens.device))
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.norm(x))
-
-
+models = models_of(gradus)
 # The name in models.cpp, the model, and the steps between two waits for the GPU.
-MODELS = [("MLP 784-512-10 batch 128", mlp, 200), ("LeNet-5 batch 128", lenet, 200),
-          ("Tiny GPT 4 x 128", lambda: GPT(65, 64, 4, 4, 128), 200), ("GPT 6 x 384", lambda: GPT(65, 256, 6, 6, 384), 10)]
+MODELS = [("MLP 784-512-10 batch 128", models.mlp, 200), ("LeNet-5 batch 128", models.lenet, 200),
+          ("Tiny GPT 4 x 128", lambda: models.GPT(65, 64, 4, 4, 128), 200), ("GPT 6 x 384", lambda: models.GPT(65, 256, 6, 6, 384), 10)]
 CAPTURED = ", captured"
 
 
@@ -73,18 +28,6 @@ def in_cpp(program, folder, case):
     lines = subprocess.run([program, folder, case], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     values = {fields[0]: float(fields[2]) for fields in (line.split("\t") for line in lines) if len(fields) == 5}
     return values[case], values[case + CAPTURED], values[case + ", first loss"]
-
-
-def seconds(run, steps):
-    """As host_seconds() of bench/timer.h."""
-    times = []
-    for _ in range(6):
-        start = time.perf_counter()
-        for _ in range(steps):
-            run()
-        gradus.cuda.synchronize()
-        times.append((time.perf_counter() - start) / steps)
-    return statistics.median(times[1:])
 
 
 def in_python(make, values, case, steps):
@@ -107,9 +50,9 @@ def in_python(make, values, case, steps):
 
     first = step(x, y).item()
     step(x, y)
-    eager = seconds(lambda: step(x, y), steps)
+    eager = seconds(gradus, lambda: step(x, y), steps)
     graphed = gradus.cuda.make_graphed(step, x, y)
-    return eager, seconds(lambda: graphed(x, y), steps), first
+    return eager, seconds(gradus, lambda: graphed(x, y), steps), first
 
 
 def main():

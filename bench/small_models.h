@@ -1,6 +1,6 @@
 // A perceptron and LeNet-5 (LeCun et al., "Gradient-based learning applied to document
 // recognition", 1998; with relu and maxima) for 28 x 28 pictures of 10 classes, written as
-// bench/resnet.h. bench/small_models.py is PyTorch's side.
+// bench/resnet.h. bench/small_models.py has them in Python.
 #pragma once
 
 namespace bench {

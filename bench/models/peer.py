@@ -6,9 +6,7 @@ The forms: eager, compiled, each of them also as a graph, compiled for the least
 A first loss that differs from that of GRADUS.tsv is an error.
 """
 import contextlib
-import statistics
 import sys
-import time
 
 import torch
 from safetensors.torch import load_file
@@ -18,44 +16,13 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
 from resnet18 import ResNet18, ResNet50  # noqa: E402
-from small_models import as_graph, lenet, mlp  # noqa: E402
+from small_models import as_graph, models_of, seconds  # noqa: E402
 from table import read  # noqa: E402
 from vision import MobileNetV2, UNet, vit  # noqa: E402
 
 TOLERANCE = {"float32": 1e-4, "TF32": 1e-3, "bfloat16": 5e-3}
-
-
-class GPTBlock(nn.Module):
-    """As in bench/models/gpt.h."""
-
-    def __init__(self, heads, width, sees_all=False):
-        super().__init__()
-        self.heads, self.causal = heads, not sees_all
-        self.norm1, self.qkv = nn.LayerNorm(width), nn.Linear(width, 3 * width)
-        self.proj, self.norm2 = nn.Linear(width, width), nn.LayerNorm(width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x, mask=None):
-        batch, tokens, width = x.shape
-        q, k, v = (part.view(batch, tokens, self.heads, -1).transpose(1, 2)
-                   for part in self.qkv(self.norm1(x)).chunk(3, -1))
-        seen = F.scaled_dot_product_attention(q, k, v, mask, is_causal=self.causal)
-        x = x + self.proj(seen.transpose(1, 2).reshape(batch, tokens, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class GPT(nn.Module):
-    def __init__(self, vocabulary, tokens, layers, heads, width):
-        super().__init__()
-        self.token, self.place = nn.Embedding(vocabulary, width), nn.Embedding(tokens, width)
-        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
-        self.blocks = nn.ModuleList(GPTBlock(heads, width) for _ in range(layers))
-
-    def forward(self, tokens):
-        x = self.token(tokens) + self.place(torch.arange(tokens.size(1), device=tokens.device))
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.norm(x))
+models = models_of(torch)
+GPTBlock, GPT = models.GPTBlock, models.GPT
 
 
 class PaddedEncoder(GPT):
@@ -67,11 +34,7 @@ class PaddedEncoder(GPT):
             block.causal = False
 
     def forward(self, tokens):
-        mask = (tokens != 0).view(tokens.size(0), 1, 1, tokens.size(1))
-        x = self.token(tokens) + self.place(torch.arange(tokens.size(1), device=tokens.device))
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.head(self.norm(x))
+        return super().forward(tokens, (tokens != 0).view(tokens.size(0), 1, 1, tokens.size(1)))
 
 
 class LSTMModel(nn.Module):
@@ -116,18 +79,6 @@ def check_loss(name, dtype, first, expected):
         sys.exit(f"{name}: the first loss is {first} in PyTorch and {expected} in Gradus")
 
 
-def seconds(run, steps):
-    times = []
-    for _ in range(6):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(steps):
-            run()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - start) / steps)
-    return statistics.median(times[1:])
-
-
 def time_step(name, form, model, x, y, scores, dtype, items, unit, steps, expected):
     adamw = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True, capturable=True)
     run = compiled(model, form)
@@ -145,12 +96,12 @@ def time_step(name, form, model, x, y, scores, dtype, items, unit, steps, expect
     for _ in range(3):
         step(x, y)
     torch.cuda.reset_peak_memory_stats()
-    report(name, form, seconds(lambda: step(x, y), steps), items, unit)
+    report(name, form, seconds(torch, lambda: step(x, y), steps), items, unit)
     report(name + ", first loss", form, first, 1, "loss")
     if form != "reduce-overhead":  # which makes graphs itself, whose memory PyTorch does not count here
         report(name + ", peak memory", form, torch.cuda.max_memory_allocated(), 1, "bytes")
-        graph = as_graph(step, x, y)
-        report(name + ", captured", form, seconds(lambda: graph(x, y), steps), items, unit)
+        graph = as_graph(torch, step, x, y)
+        report(name + ", captured", form, seconds(torch, lambda: graph(x, y), steps), items, unit)
 
 
 class Generation:
@@ -199,7 +150,7 @@ def time_generation(name, form, model, batch, dtype, expected):
         for _ in range(steps):
             generation.step(run)
 
-    report(name, form, seconds(tokens, 1) / steps, batch, "token")
+    report(name, form, seconds(torch, tokens, 1) / steps, batch, "token")
     report(name + ", first loss", form, first, 1, "loss")
     if form != "reduce-overhead":
         generation.place.zero_()
@@ -212,14 +163,14 @@ def time_generation(name, form, model, batch, dtype, expected):
             for _ in range(steps):
                 graph.replay()
 
-        report(name + ", captured", form, seconds(replays, 1) / steps, batch, "token")
+        report(name + ", captured", form, seconds(torch, replays, 1) / steps, batch, "token")
 
 
 def main():
     folder, ours, parts = sys.argv[1], read([sys.argv[2]]), sys.argv[3:]
     # The model, how many scores it makes, the items of a step, their name, and the steps between two waits.
-    models = {"MLP 784-512-10 batch 128": (mlp, 10, 128, "image", 200),
-              "LeNet-5 batch 128": (lenet, 10, 128, "image", 200),
+    cases = {"MLP 784-512-10 batch 128": (models.mlp, 10, 128, "image", 200),
+              "LeNet-5 batch 128": (models.lenet, 10, 128, "image", 200),
               "Tiny GPT 4 x 128": (lambda: GPT(65, 64, 4, 4, 128), 65, 12 * 64, "token", 200),
               "GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token", 10),
               "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token", 10),
@@ -235,7 +186,7 @@ def main():
               "ViT-S batch 64": (lambda: vit(GPTBlock), 1000, 64, "image", 10),
               "U-Net 128 batch 32": (lambda: UNet(21), 21, 32, "image", 10),
               "LSTM 2 x 512": (lambda: LSTMModel(1000, 512), 1000, 64 * 128, "token", 10)}
-    for name, (make, scores, items, unit, steps) in models.items():
+    for name, (make, scores, items, unit, steps) in cases.items():
         generates = name.startswith("Generation")
         for dtype in ("float32", "TF32", "bfloat16"):
             label = f"{name}, {dtype}"

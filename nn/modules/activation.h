@@ -11,8 +11,6 @@ namespace gradus::nn {
 
 namespace functional {
 
-inline Tensor silu(const Tensor& input) { return gradus::silu(input); }
-inline Tensor mish(const Tensor& input) { return gradus::mish(input); }
 inline Tensor logsigmoid(const Tensor& input) { return gradus::log_sigmoid(input); }
 inline Tensor softsign(const Tensor& input) { return gradus::softsign(input); }
 inline Tensor tanhshrink(const Tensor& input) { return gradus::tanhshrink(input); }

@@ -8,6 +8,7 @@ namespace gradus::nn {
 struct DropoutOptions {
   GRADUS_OPTIONS(DropoutOptions, ARGUMENT(double, p, 0.5), OPTION(bool, inplace, false));
 };
+using Dropout1dOptions = DropoutOptions;
 using Dropout2dOptions = DropoutOptions;
 using Dropout3dOptions = DropoutOptions;
 using AlphaDropoutOptions = DropoutOptions;
@@ -19,6 +20,7 @@ struct DropoutFuncOptions {
   GRADUS_OPTIONS(DropoutFuncOptions, OPTION(double, p, 0.5), OPTION(bool, training, true),
                  OPTION(bool, inplace, false));
 };
+using Dropout1dFuncOptions = DropoutFuncOptions;
 using Dropout2dFuncOptions = DropoutFuncOptions;
 using Dropout3dFuncOptions = DropoutFuncOptions;
 
@@ -41,6 +43,15 @@ inline Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {}) 
 inline Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {}) {
   return dropout2d(std::move(input), options);
 }
+// The input is (N, C, L) or (C, L). Errors: also ValueError for another number of dimensions.
+inline Tensor dropout1d(Tensor input, const Dropout1dFuncOptions& options = {}) {
+  const int64_t dims = input.operand("dropout1d").dim();
+  check(dims == 2 || dims == 3, "dropout1d: Expected 2D or 3D input, but received a ", dims,
+        "D input; use dropout for others");
+  if (dims == 3) return dropout2d(std::move(input), options);
+  const Tensor out = dropout2d(input.unsqueeze(0), options);
+  return options.inplace() ? input : out.squeeze(0);
+}
 inline Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options = {}) {
   return options.inplace() ? input.alpha_dropout_(options.p(), options.training())
                            : gradus::alpha_dropout(input, options.p(), options.training());
@@ -54,7 +65,7 @@ inline Tensor feature_alpha_dropout(Tensor input,
 }  // namespace functional
 
 // The common part of all dropouts. Each element is left out with probability p, and the others grow
-// by 1 / (1 - p). 2d, 3d and Feature leave out whole channels. The Alpha ones keep mean and
+// by 1 / (1 - p). 1d, 2d, 3d and Feature leave out whole channels. The Alpha ones keep mean and
 // deviation instead of growing. The output is the input after eval(). Input and output have the
 // same shape.
 // Errors: ValueError for a p outside of [0, 1], and for an undefined input.
@@ -81,6 +92,7 @@ struct DropoutBase : Layer<Derived, DropoutOptions> {
 };
 
 GRADUS_LAYER(Dropout, DropoutBase, functional::DropoutFuncOptions, functional::dropout);
+GRADUS_LAYER(Dropout1d, DropoutBase, functional::Dropout1dFuncOptions, functional::dropout1d);
 GRADUS_LAYER(Dropout2d, DropoutBase, functional::Dropout2dFuncOptions, functional::dropout2d);
 GRADUS_LAYER(Dropout3d, DropoutBase, functional::Dropout3dFuncOptions, functional::dropout3d);
 GRADUS_LAYER(AlphaDropout, DropoutBase, functional::AlphaDropoutFuncOptions,

@@ -5,6 +5,8 @@
 #include "gradus/nn/modules/losses/parts.h"
 #include "gradus/tensor/base/warning.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 
 namespace gradus::nn::functional {
@@ -144,6 +146,33 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
     losses = losses + where(large, t * t.log() - t + 0.5 * (2 * std::numbers::pi * t).log(), 0);
   }
   return reduced("poisson_nll_loss", losses, options.reduction());
+}
+
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var,
+                         const GaussianNLLLossOptions& options) {
+  const char* op = "gaussian_nll_loss";
+  check_defined(op, {{"input", input}, {"target", target}, {"var", var}});
+  check_same_shape(op, input, target);
+  check_real(op, {{"input", input}, {"target", target}, {"var", var}});
+  check(options.eps() > 0, op, ": eps is ", options.eps(),
+        ", expected a variance; give a positive number");
+  const IntArrayRef shape = input.sizes();
+  const auto begins_as_input = [&] {
+    return std::equal(shape.begin(), shape.end() - 1, var.sizes().begin());
+  };
+  const bool lacks_last = var.dim() + 1 == input.dim() && begins_as_input();
+  check(var.sizes() == shape || lacks_last ||
+            (input.dim() > 0 && var.dim() == input.dim() && var.size(-1) == 1 && begins_as_input()),
+        op, ": var is of incorrect size ", var.sizes(), " for an input of ", shape,
+        "; give it that shape, a last size of 1, or no last dimension");
+  check(!var.is_cpu() || !(var < 0).any().item<bool>(), op,
+        ": var has negative entry/entries, expected variances; take its square or its exponential");
+  Tensor variance = lacks_last ? var.unsqueeze(-1) : var;
+  // The gradient is that of the variance, without what eps adds.
+  variance = variance + (variance.detach().clamp_min(options.eps()) - variance.detach());
+  Tensor losses = (variance.log() + (input - target).pow(2) / variance) / 2;
+  if (options.full()) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
+  return reduced(op, losses, options.reduction());
 }
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,

@@ -41,9 +41,9 @@ namespace {
 
 // weight and bias of this shape, or none, but under their names.
 template <class Layer>
-void register_affine(Layer& layer, bool affine, IntArrayRef shape) {
-  layer.weight = layer.register_parameter("weight", affine ? empty(shape) : Tensor(), affine);
-  layer.bias = layer.register_parameter("bias", affine ? empty(shape) : Tensor(), affine);
+void register_affine(Layer& layer, bool weight, bool bias, IntArrayRef shape) {
+  layer.weight = layer.register_parameter("weight", weight ? empty(shape) : Tensor(), weight);
+  layer.bias = layer.register_parameter("bias", bias ? empty(shape) : Tensor(), bias);
 }
 
 void check_sizes(const char* name, IntArrayRef normalized_shape) {
@@ -53,16 +53,16 @@ void check_sizes(const char* name, IntArrayRef normalized_shape) {
 }
 
 void start_affine(const Tensor& weight, const Tensor& bias) {
-  if (!weight.defined()) return;
-  init::ones_(weight);
-  init::zeros_(bias);
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
 }
 
 }  // namespace
 
 void LayerNormImpl::reset() {
   check_sizes("LayerNorm", options.normalized_shape());
-  register_affine(*this, options.elementwise_affine(), options.normalized_shape());
+  const bool affine = options.elementwise_affine();
+  register_affine(*this, affine, affine && options.bias(), options.normalized_shape());
   reset_parameters();
 }
 void LayerNormImpl::reset_parameters() { start_affine(weight, bias); }
@@ -106,7 +106,7 @@ void GroupNormImpl::reset() {
   check(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
         "GroupNorm: num_channels is ", options.num_channels(), " and num_groups ",
         options.num_groups(), "; expected groups of equal size");
-  register_affine(*this, options.affine(), {options.num_channels()});
+  register_affine(*this, options.affine(), options.affine(), {options.num_channels()});
   reset_parameters();
 }
 void GroupNormImpl::reset_parameters() { start_affine(weight, bias); }

@@ -7,7 +7,8 @@ namespace gradus::nn {
 
 struct LayerNormOptions {
   GRADUS_OPTIONS(LayerNormOptions, ARGUMENT(std::vector<int64_t>, normalized_shape),
-                 OPTION(double, eps, 1e-5), OPTION(bool, elementwise_affine, true));
+                 OPTION(double, eps, 1e-5), OPTION(bool, elementwise_affine, true),
+                 OPTION(bool, bias, true));
 };
 
 // eps: nullopt for the distance from 1 to the next number of the dtype that the input is computed
@@ -65,7 +66,8 @@ inline Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options
 }  // namespace functional
 
 // Each row less its mean, over its deviation. Input and output (..., normalized_shape); weight and
-// bias (normalized_shape) start as 1 and 0.
+// bias (normalized_shape) start as 1 and 0. The option elementwise_affine turns off both, the
+// option bias the latter alone.
 // Errors: ValueError for an undefined input, other last dimensions, and a normalized_shape that is
 // empty or has a size below 0.
 struct LayerNormImpl : Layer<LayerNormImpl, LayerNormOptions> {

@@ -1,4 +1,5 @@
-// Padding: F::pad, and the modules ReflectionPad, ReplicationPad, ZeroPad and ConstantPad.
+// Padding: F::pad, and the modules ReflectionPad, ReplicationPad, CircularPad, ZeroPad and
+// ConstantPad.
 #pragma once
 
 #include <vector>
@@ -49,6 +50,9 @@ using ReflectionPad3dOptions = PadOptions<3>;
 using ReplicationPad1dOptions = PadOptions<1>;
 using ReplicationPad2dOptions = PadOptions<2>;
 using ReplicationPad3dOptions = PadOptions<3>;
+using CircularPad1dOptions = PadOptions<1>;
+using CircularPad2dOptions = PadOptions<2>;
+using CircularPad3dOptions = PadOptions<3>;
 using ZeroPad1dOptions = PadOptions<1>;
 using ZeroPad2dOptions = PadOptions<2>;
 using ZeroPad3dOptions = PadOptions<3>;
@@ -77,6 +81,9 @@ GRADUS_LAYER(ReflectionPad3d, PadImpl, ReflectionPad3dOptions, kReflect);
 GRADUS_LAYER(ReplicationPad1d, PadImpl, ReplicationPad1dOptions, kReplicate);
 GRADUS_LAYER(ReplicationPad2d, PadImpl, ReplicationPad2dOptions, kReplicate);
 GRADUS_LAYER(ReplicationPad3d, PadImpl, ReplicationPad3dOptions, kReplicate);
+GRADUS_LAYER(CircularPad1d, PadImpl, CircularPad1dOptions, kCircular);
+GRADUS_LAYER(CircularPad2d, PadImpl, CircularPad2dOptions, kCircular);
+GRADUS_LAYER(CircularPad3d, PadImpl, CircularPad3dOptions, kCircular);
 GRADUS_LAYER(ZeroPad1d, PadImpl, ZeroPad1dOptions, kConstant);
 GRADUS_LAYER(ZeroPad2d, PadImpl, ZeroPad2dOptions, kConstant);
 GRADUS_LAYER(ZeroPad3d, PadImpl, ZeroPad3dOptions, kConstant);

@@ -1,4 +1,4 @@
-// PixelShuffle and PixelUnshuffle: channels as pixels, and back.
+// PixelShuffle and PixelUnshuffle: channels as pixels, and back. ChannelShuffle: channels in turns.
 #pragma once
 
 #include "gradus/nn/layer.h"
@@ -10,6 +10,9 @@ struct PixelShuffleOptions {
 };
 struct PixelUnshuffleOptions {
   GRADUS_OPTIONS(PixelUnshuffleOptions, ARGUMENT(int64_t, downscale_factor));
+};
+struct ChannelShuffleOptions {
+  GRADUS_OPTIONS(ChannelShuffleOptions, ARGUMENT(int64_t, groups));
 };
 
 namespace functional {
@@ -23,11 +26,18 @@ inline Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& 
 inline Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& options) {
   return gradus::pixel_unshuffle(input, options.downscale_factor());
 }
+using ChannelShuffleFuncOptions = ChannelShuffleOptions;
+// (N, C, ...) -> (N, C, ...): the first channel of each group, then the second of each, ...
+inline Tensor channel_shuffle(const Tensor& input, const ChannelShuffleFuncOptions& options) {
+  return gradus::channel_shuffle(input, options.groups());
+}
 }  // namespace functional
 
 // Shapes are those of the functions.
-// Errors: ValueError for an undefined input, and sizes that the factor does not divide.
+// Errors: ValueError for an undefined input, and sizes that the factor or number of groups does not
+// divide.
 GRADUS_LAYER(PixelShuffle, FunctionLayer, PixelShuffleOptions, functional::pixel_shuffle);
 GRADUS_LAYER(PixelUnshuffle, FunctionLayer, PixelUnshuffleOptions, functional::pixel_unshuffle);
+GRADUS_LAYER(ChannelShuffle, FunctionLayer, ChannelShuffleOptions, functional::channel_shuffle);
 
 }  // namespace gradus::nn

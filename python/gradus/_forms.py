@@ -131,12 +131,103 @@ for _name in ("block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul
     globals()[_name] = _of_tensors(_name)
 
 
+def split(tensor: Tensor, split_size_or_sections: builtins.int | list[builtins.int],
+          dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """Views of split_size along dim, the last of which may be smaller; or views of the sizes in a list."""
+    return tensor.split(split_size_or_sections, dim)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, dims_other: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """Sums of products over dimensions of a and b.
+
+    dims: how many, the last of a and the first of b; or two lists, those of a and those of b; or those
+    of a, where dims_other are those of b.
+
+    >>> import gradus
+    >>> gradus.tensordot(gradus.ones(2, 3), gradus.ones(3, 4), dims=1).shape
+    (2, 4)
+    """
+    if isinstance(dims, builtins.int) and dims_other is None:
+        dims, dims_other = range(a.dim() - dims, a.dim()), range(dims)
+    elif dims_other is None:
+        dims, dims_other = dims
+    return _gradus.tensordot(a, b, *(each if isinstance(each, builtins.int) else list(each)
+                                     for each in (dims, dims_other)), out=out)
+
+
+def norm(input: Tensor, p: Any = 2, *places: Any, **options: Any) -> Tensor:
+    """The p-norm of all elements, or along dim.
+
+    p: a number; "fro" for 2; "nuc" for the sum of the singular values.
+    """
+    if not isinstance(p, str):
+        return _gradus.norm(input, p, *places, **options)
+    if p == "nuc":
+        return _gradus.linalg_matrix_norm(input, p, *places, **options)
+    if p != "fro":
+        raise _gradus.ValueError(f"norm: p is {p!r}, expected a number, 'fro' or 'nuc'")
+    return _gradus.norm(input, 2, *places, **options)
+
+
+_nonzero = Tensor.nonzero
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: builtins.bool = False) -> Any:
+    """A row of indices for each element that is not 0; as_tuple: a tensor for each dimension."""
+    if as_tuple:
+        return input.nonzero_numpy()
+    return _nonzero(input) if out is None else _gradus.nonzero(input, out=out)
+
+
+def asarray(obj: Any, *, dtype: _gradus.dtype | None = None, device: Any = None, copy: builtins.bool | None = None,
+            requires_grad: builtins.bool = False) -> Tensor:
+    """A tensor of numbers, an array or a tensor. copy: None shares the memory where that is possible.
+
+    Errors: ValueError where copy is False and the memory cannot be shared.
+    """
+    out = _gradus.as_tensor(obj, dtype=dtype, device=device)
+    if copy:
+        out = out.clone()
+    elif copy is False:
+        own = obj if isinstance(obj, Tensor) else _gradus.from_dlpack(obj)
+        if own.data_ptr() != out.data_ptr():
+            raise _gradus.ValueError("asarray: the memory cannot be shared, and copy is False; leave copy out")
+    return out.detach().requires_grad_() if requires_grad else out
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape to which tensors of these shapes broadcast."""
+    empty = [_gradus.empty(shape, device="meta") for shape in shapes]
+    return Size(broadcast_tensors(*empty)[0].shape if empty else ())  # type: ignore[name-defined]  # noqa: F821
+
+
+def initial_seed() -> builtins.int:
+    """The seed of the generator of the CPU."""
+    return _gradus.default_generator.initial_seed()
+
+
+def seed() -> builtins.int:
+    """Seeds the generators of all devices with a random number, and returns it."""
+    return _gradus.manual_seed(_gradus.default_generator.seed() >> 1).initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the generator of the CPU."""
+    return _gradus.default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Gives the generator of the CPU a state that it had."""
+    _gradus.default_generator.set_state(new_state)
+
+
 def _new(name: str) -> Callable[..., Tensor]:
     make = getattr(_gradus, name)
 
-    def made(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Tensor:
+    def made(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False,
+             **named: Any) -> Tensor:
         return make(*args, dtype=dtype or self.dtype, device=device or self.device,
-                    requires_grad=requires_grad)
+                    requires_grad=requires_grad, **named)
 
     made.__name__ = made.__qualname__ = "new_" + name
     made.__doc__ = f"As gradus.{name}, of this tensor's dtype and on its device."
@@ -157,9 +248,12 @@ def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -
 for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
     setattr(Tensor, "new_" + _name, _new(_name))
 setattr(Tensor, "type", type)
+setattr(Tensor, "norm", lambda self, p=2, *places, **options: norm(self, p, *places, **options))
+setattr(Tensor, "nonzero", lambda self, *, as_tuple=False: nonzero(self, as_tuple=as_tuple))
 setattr(Tensor, "unique", unique)
 setattr(Tensor, "unique_consecutive", unique_consecutive)
 
-__all__ = ["Size", "block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul",
-           "einsum", "finfo", "iinfo", "is_tensor", "meshgrid", "numel", "unique", "unique_consecutive"]
+__all__ = ["Size", "asarray", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
+           "einsum", "finfo", "get_rng_state", "iinfo", "initial_seed", "is_tensor", "meshgrid", "nonzero", "norm", "numel",
+           "seed", "set_rng_state", "split", "tensordot", "unique", "unique_consecutive"]
 __all__ += [name for name in globals() if name.endswith("Tensor") and name != "Tensor"]

@@ -116,7 +116,7 @@ class Arrays:
 def _signatures(function):
     """What a function takes: the kinds of its arguments by overload, all names, and NumPy's keywords for them."""
     if function not in _known:
-        overloads = [_parameters(each[0]) for each in function.__nb_signature__]
+        overloads = [_parameters(each[0]) for each in function.__nb_signature__ if "*args, axis" not in each[0]]
         kinds = [[_kind(parameter) for parameter in each] for each in overloads]
         names = {parameter.split(":")[0].strip(" *") for each in overloads for parameter in each}
         _known[function] = kinds, names, {numpy: each for numpy, ours in _KEYWORDS.items()

@@ -30,6 +30,7 @@ NB_MODULE(_gradus, m) {
   bind_products(scopes);
   bind_windows(scopes);
   bind_tensor_members(m, tensor);
+  bind_numpy_keywords(scopes);
   bind_direct(scopes);
   bind_data(m, tensor);
   bind_sampling(tensor);

@@ -454,6 +454,7 @@ void bind_modules(nb::module_& m) {
   c.def(
       "clone", [](const nn::Module& self) { return self.clone(); },
       "A deep copy of a module of C++.");
+  bind_packed(m);
   bind_layers(m);
   bind_activations(m);
   bind_losses(m);

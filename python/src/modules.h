@@ -18,6 +18,8 @@ template <class T>
 nb::object result_object(const T& result) {
   if constexpr (requires { result.output; }) {
     return nb::make_tuple(nb::cast(result.output), result.loss);
+  } else if constexpr (std::is_same_v<T, nn::utils::rnn::PackedSequence>) {
+    return nb::cast(result);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     return std::apply(
         [](const auto&... each) { return nb::object(nb::make_tuple(result_object(each)...)); },
@@ -125,6 +127,27 @@ struct Forward<R (M::*)(A...)> {
   }
 };
 
+// A layer that takes sequences packed step by step, and the state that it begins with.
+template <class Impl>
+concept TakesPacked = requires(Impl& layer, const nn::utils::rnn::PackedSequence& input) {
+  layer.forward_with_packed_input(input);
+};
+template <class Impl, class R, class M, class State>
+nb::object call_packed(Impl& layer, const nb::args& args,
+                       R (M::*)(const nn::utils::rnn::PackedSequence&, State)) {
+  Argument<State> state;
+  const bool loaded =
+      args.size() < 3 &&
+      state.load(args.size() == 2 ? nb::handle(args[1]) : nb::handle(Py_None), true);
+  check<TypeError>(loaded, "forward: expected a PackedSequence, and the state that it begins with");
+  const auto& input = nb::cast<const nn::utils::rnn::PackedSequence&>(args[0]);
+  const R result = released<R>([&] {
+    return nn::Module::with_path(
+        layer, [&] { return layer.forward_with_packed_input(input, state.get()); });
+  });
+  return result_object(result);
+}
+
 // "query, key, value" as names; that of an argument alone is input.
 std::vector<std::string> names_of(std::string_view list);
 // Keywords of forward() by name, in the order of its parameters.
@@ -168,6 +191,9 @@ void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
           const nb::args all = kwargs.size() == 0 ? args : with_keywords(args, kwargs, names);
           if constexpr (SaysPlaces<Impl>)
             if (returns_indices(self.h)) return with_places(self, all);
+          if constexpr (TakesPacked<Impl>)
+            if (all.size() > 0 && nb::isinstance<nn::utils::rnn::PackedSequence>(all[0]))
+              return call_packed(*self.p, all, &Impl::forward_with_packed_input);
           return Call::call(*self.p, all);
         },
         nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
@@ -257,13 +283,30 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
     return out;
   });
   bind_forward(c, forward);
-  if constexpr (requires(Impl & impl) { impl.reset_parameters(); })
-    c.def("reset_parameters", [](Impl& self) { self.reset_parameters(); });
+#define METHOD(method)                                    \
+  if constexpr (requires(Impl & impl) { impl.method(); }) \
+    c.def(#method, [](Impl& self) { self.method(); });
+  METHOD(reset_parameters)
+  METHOD(reset_running_stats)
+  METHOD(flatten_parameters)
+#undef METHOD
+#define METHOD(method)                                                              \
+  if constexpr (requires(Impl & impl, const Tensor& x) { Tensor(impl.method(x)); }) \
+    c.def(                                                                          \
+        #method,                                                                    \
+        [](Impl& self, const Tensor& input) {                                       \
+          return released<Tensor>([&] { return self.method(input); });              \
+        },                                                                          \
+        nb::arg("input"));
+  METHOD(log_prob)
+  METHOD(predict)
+#undef METHOD
 }
 
 void bind_layers(nb::module_& m);
 void bind_activations(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_functional(nb::module_& m);
+void bind_packed(nb::module_& m);
 
 }  // namespace gradus::python

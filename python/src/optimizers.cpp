@@ -146,6 +146,19 @@ Options blank() {
     return Options(0.0);
 }
 
+// Keywords of PyTorch that say how a step is computed. Here it is computed in one way: for many
+// parameters at once, and so that a graph can be captured.
+// Errors: NotImplementedError for differentiable=True.
+constexpr const char* kHow =
+    ", *, foreach: bool | None = None, capturable: bool = False, "
+    "differentiable: bool = False, fused: bool | None = None";
+bool says_how(const char* name, std::string_view key, nb::handle value) {
+  if (key == "differentiable")
+    check<NotImplementedError>(!nb::cast<bool>(value), name, ": a step has no gradient, and ",
+                               "differentiable is True; leave it out");
+  return key == "foreach" || key == "capturable" || key == "differentiable" || key == "fused";
+}
+
 template <class O, class Options>
 void add_optimizer(nb::module_& m, const char* name) {
   nb::class_<O, optim::Optimizer> c(m, name, nb::type_slots(optimizer_slots));
@@ -174,11 +187,12 @@ void add_optimizer(nb::module_& m, const char* name) {
           has_lr |= nb::cast<std::string>(key) == "lr";
         };
         for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
-        for (const auto& [key, value] : kwargs) set(key, value);
+        for (const auto& [key, value] : kwargs)
+          if (!says_how(name, nb::cast<std::string>(key), value)) set(key, value);
         if (!has_lr) fail_argument(name, "lr", "is missing");
         new (self) O(groups_of(name, args[0], options), options);
       },
-      nb::sig(kept(signature + ") -> None")));
+      nb::sig(kept(signature + kHow + ") -> None")));
   c.def_prop_ro(
       "defaults",
       [names](O& self) {

@@ -139,6 +139,7 @@ void bind_types(nb::module_& m) {
       .def("set_state", &Generator::set_state, nb::arg("new_state"))
       .def("clone_state", &Generator::clone)
       .def("split", &Generator::split, nb::arg("num") = 2);
+  m.attr("default_generator") = nb::cast(Generator(default_generator(kCPU)));
   m.def(
       "manual_seed",
       [](int64_t seed) {

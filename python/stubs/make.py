@@ -118,6 +118,19 @@ def name_of(node):
     return getattr(node, "name", None)
 
 
+def without_numpy_keywords(body):
+    """Definitions without the last overload of rows, which takes axis for dim."""
+    out = [node for node in body if not (isinstance(node, ast.FunctionDef) and node.args.vararg and
+                                         any(arg.arg == "axis" for arg in node.args.kwonlyargs))]
+    names = [name_of(node) for node in out]
+    for node in out:
+        if isinstance(node, ast.ClassDef):
+            node.body = without_numpy_keywords(node.body)
+        elif isinstance(node, ast.FunctionDef) and names.count(node.name) == 1:
+            node.decorator_list = [each for each in node.decorator_list if ast.unparse(each) != "overload"]
+    return out
+
+
 def merge(made, said):
     """The definitions of `made` with those of `said` in their place; documentation stays."""
     out, by_name = [], {}
@@ -173,7 +186,7 @@ def extension_stub(path, classes):
     body = [node for node in tree.body[len(doc):] if not isinstance(node, (ast.Import, ast.ImportFrom))]
     said = said_of(name)
     imports = [node for node in said if isinstance(node, (ast.Import, ast.ImportFrom))]
-    tree.body = merge(body, [node for node in said if node not in imports])
+    tree.body = merge(without_numpy_keywords(body), [node for node in said if node not in imports])
     own = {name_of(node) for node in tree.body}
     enumerations = {node.name for node in tree.body if isinstance(node, ast.ClassDef) and "enum." in "".join(
         map(ast.unparse, node.bases))}

@@ -199,6 +199,21 @@ TEST(Activations, SoftmaxTakesADtypeAsItsFunctionDoes) {
   EXPECT_EQ(nn::LogSoftmax(0)(x).dtype(), kFloat);
 }
 
+TEST(Dropout1d, LeavesOutWholeChannels) {
+  const Tensor rows = ones({64, 5});
+  for (const Tensor& x : {rows, rows.view({4, 16, 5})}) {
+    const Tensor y = nn::Dropout1d(0.5)(x).view({64, 5});
+    EXPECT_TRUE(equal(y, y.narrow(1, 0, 1).expand_as(y)));
+    EXPECT_EQ(y.min().item<float>(), 0);
+    EXPECT_EQ(y.max().item<float>(), 2);
+  }
+  const Tensor x = rows.clone();
+  EXPECT_TRUE(F::dropout1d(x, F::Dropout1dFuncOptions().p(1).inplace(true)).is_same(x));
+  EXPECT_EQ(x.sum().item<float>(), 0);
+  expect_error<ValueError>([&] { nn::Dropout1d()(ones({2})); },
+                           "dropout1d: Expected 2D or 3D input, but received a 1D input");
+}
+
 TEST(BatchNorm, ABatchMayBeEmptyWhileTraining) {
   nn::BatchNorm1d norm(3);
   EXPECT_EQ(norm(ones({0, 3})).sizes(), IntArrayRef({0, 3}));

@@ -119,6 +119,33 @@ TEST(KLDivLoss, BatchMeanDividesByTheBatchAndMeanWarnsOnce) {
   EXPECT_EQ(notes.text.find("kl_div: kMean divides by the number of elements; kBatchMean"), 0u);
 }
 
+// PyTorch's gradient: that at eps.
+TEST(GaussianNLLLoss, PassesTheGradientOfAVarianceBelowEps) {
+  const Tensor var = tensor({0.0, 0.25}).requires_grad_(), input = ones({2}, kDouble);
+  gaussian_nll_loss(input, zeros_like(input), var, false, 0.5).backward();
+  expect_values(var.grad(), {-0.5, -0.5});
+}
+
+TEST(GaussianNLLLoss, ExplainsItsArguments) {
+  const Tensor x = ones({2, 3}), none;
+  expect_error<ValueError>(
+      [&] {
+        gaussian_nll_loss(x, x, ones({2, 2}));
+      },
+      "gaussian_nll_loss: var is of incorrect size [2, 2] for an input of "
+      "[2, 3]; give it that shape");
+  expect_error<ValueError>([&] { gaussian_nll_loss(x, x, ones({3})); },
+                           "gaussian_nll_loss: var is of incorrect size [3]");
+  expect_error<ValueError>([&] { gaussian_nll_loss(x, x, x - 2); },
+                           "gaussian_nll_loss: var has negative entry/entries");
+  expect_error<ValueError>([&] { gaussian_nll_loss(x, x, x, false, 0); },
+                           "gaussian_nll_loss: eps is 0, expected a variance");
+  expect_error<ValueError>([&] { gaussian_nll_loss(x, x, none); },
+                           "gaussian_nll_loss: var is undefined, expected a tensor");
+  expect_error<ValueError>([&] { gaussian_nll_loss(x, ones({3}), x); },
+                           "gaussian_nll_loss: Target size ([3]) must be the same");
+}
+
 TEST(TripletMarginWithDistanceLoss, CallsItsDistance) {
   int calls = 0;
   using Options = nn::TripletMarginWithDistanceLossOptions;

@@ -97,6 +97,7 @@ void bind_functional(nb::module_& m) {
   WITH_PLACES(fractional_max_pool2d, nn::FractionalMaxPool2dOptions)
   WITH_PLACES(fractional_max_pool3d, nn::FractionalMaxPool3dOptions)
   WITH_OPTIONS(dropout, F::DropoutFuncOptions)
+  WITH_OPTIONS(dropout1d, F::DropoutFuncOptions)
   WITH_OPTIONS(dropout2d, F::DropoutFuncOptions)
   WITH_OPTIONS(dropout3d, F::DropoutFuncOptions)
   WITH_OPTIONS(alpha_dropout, F::AlphaDropoutFuncOptions)
@@ -106,7 +107,9 @@ void bind_functional(nb::module_& m) {
   WITH_OPTIONS(interpolate, F::InterpolateFuncOptions)
   WITH_OPTIONS(normalize, F::NormalizeFuncOptions)
   WITH_OPTIONS(pad, F::PadFuncOptions)
-  WITH_OPTIONS(gumbel_softmax, F::GumbelSoftmaxFuncOptions)
+  add_function(m, "gumbel_softmax",
+               "softmax of the logits with Gumbel noise, at a temperature tau.", F::gumbel_softmax,
+               "logits");
   WITH_OPTIONS(layer_norm, F::LayerNormFuncOptions)
   WITH_OPTIONS(rms_norm, F::RMSNormFuncOptions)
   WITH_OPTIONS(group_norm, F::GroupNormFuncOptions)

@@ -11,14 +11,34 @@ const char* kept(std::string_view text) {
   return all.emplace_back(text).c_str();
 }
 
-RowParams named(std::string_view args, std::vector<nb::object> defaults) {
+// Whether a text of words has this one.
+static bool has_word(std::string_view words, std::string_view word) {
+  for (std::string_view rest = words; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == word) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+// What Python calls a parameter of a row: PyTorch has other names there than C++ for some.
+static std::string_view parameter_name(std::string_view row, std::string_view name) {
+  constexpr std::string_view kNames[][3] = {{"full full_like", "value", "fill_value"},
+                                            {"pow", "other", "exponent"},
+                                            {"heaviside", "other", "values"}};
+  for (const auto& [rows, ours, pythons] : kNames)
+    if (name == ours && has_word(rows, row)) return pythons;
+  return name == "self" ? "input" : name;
+}
+
+RowParams named(std::string_view row, std::string_view args, std::vector<nb::object> defaults) {
   RowParams out;
   std::string name;
   for (const char c : args) {
     if (c == ',' || c == ')') {
       if (!name.empty()) {
         nb::object value = out.size() < defaults.size() ? defaults[out.size()] : nb::object();
-        out.push_back({kept(name == "self" ? "input" : name), value});
+        out.push_back({kept(parameter_name(row, name)), value});
       }
       name.clear();
     } else if (c != '(' && c != ' ') {
@@ -49,11 +69,7 @@ static std::string_view names_of_results(std::string_view row) {
       {"solution, cloned_coefficient", "triangular_solve"},
       {"solution, residuals, rank, singular_values", "linalg_lstsq"}};
   for (const auto& [names, rows] : kNames)
-    for (std::string_view rest = rows; !rest.empty();) {
-      const size_t end = std::min(rest.find(' '), rest.size());
-      if (rest.substr(0, end) == row) return names;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    if (has_word(rows, row)) return names;
   return {};
 }
 
@@ -84,7 +100,6 @@ PyTypeObject* tuple_type(const char* row, std::string_view doc) {
 void bind_elementwise(const Scopes& scopes) {
   static std::deque<BinaryRow> rows;
   const RowParams one = {{"input", {}}, {"out", nb::none()}};
-  const RowParams two = {{"input", {}}, {"other", {}}, {"out", nb::none()}};
   const auto unary = [&](const char* name, const char* doc, UnaryOp op,
                          Tensor (*function)(const Tensor&)) {
     define<false, 1>(scopes.module, name, doc, UnaryRow{op, function}, one);
@@ -99,6 +114,8 @@ void bind_elementwise(const Scopes& scopes) {
   const auto binary = [&](const char* name, const char* doc, const BinaryRow& row,
                           const BinaryInPlace& in_place) {
     const BinaryRow* kept_row = &rows.emplace_back(row);
+    RowParams two = named(name, "(self, other)", {});
+    two.push_back({"out", nb::none()});
     define<false, 1>(scopes.module, name, doc, BinaryFunction{kept_row}, two);
     define<true, 0>(scopes.tensor, name, doc, BinaryMethod{kept_row}, two);
     define<true, 0>(scopes.tensor, kept(std::string(name) + "_"), doc, in_place, two);

@@ -22,8 +22,8 @@ using RowParams = std::vector<RowParam>;
 
 // A copy that lives as long as the process.
 const char* kept(std::string_view text);
-// "(dim, keepdim)" gives these names. `self` is called input, as PyTorch does.
-RowParams named(std::string_view args, std::vector<nb::object> defaults);
+// "(dim, keepdim)" gives these names, but for those that Python calls otherwise.
+RowParams named(std::string_view row, std::string_view args, std::vector<nb::object> defaults);
 // The type of a tuple where the docstring begins with its names, "(values, indices)"; else null.
 PyTypeObject* tuple_type(const char* row, std::string_view doc);
 
@@ -281,12 +281,12 @@ void add_row(const Scopes& scopes, const char* name, R (*function)(A...), const 
   RowParams params;
   if constexpr (method)
     params = [&]<class S, class... Rest>(R (*)(S, Rest...)) {
-      RowParams rest = named(args, defaults_of<Rest...>(defaults));
+      RowParams rest = named(name, args, defaults_of<Rest...>(defaults));
       rest.insert(rest.begin(), RowParam{"input", {}});
       return rest;
     }(function);
   else
-    params = named(args, defaults_of<A...>(defaults));
+    params = named(name, args, defaults_of<A...>(defaults));
   PyTypeObject* type = tuple_type(name, doc);
   if constexpr (method) {
     define<true, 0>(scopes.tensor, name, doc, Call<R, A...>{function, type}, params);
@@ -312,7 +312,7 @@ void add_list(const Scopes& scopes, const char* name,
 template <class D, class... A>
 void add_in_place(const Scopes& scopes, const char* name, Tensor (*function)(const Tensor&, A...),
                   const D& defaults, const char* args, const char* doc) {
-  RowParams params = named(args, defaults_of<A...>(defaults));
+  RowParams params = named(name, args, defaults_of<A...>(defaults));
   params.insert(params.begin(), RowParam{"input", {}});
   const Call<Tensor, const Tensor&, A...> call{function, nullptr};
   define<true, 0>(scopes.tensor, name, doc, call, params);
@@ -345,7 +345,7 @@ template <class D, class... A>
 void add_factory(const Scopes& scopes, const char* name, Tensor (*function)(A...),
                  const D& defaults, const char* args, const char* doc) {
   using Split = row_detail::SplitOptions<std::tuple<>, std::tuple<>, A...>;
-  RowParams params = named(args, defaults_of<A...>(defaults));
+  RowParams params = named(name, args, defaults_of<A...>(defaults));
   if constexpr (!Split::found) {
     define<false, 0>(scopes.module, name, doc, Call<Tensor, A...>{function, nullptr}, params);
   } else {
@@ -444,5 +444,7 @@ void bind_views(const Scopes& scopes);
 void bind_reductions(const Scopes& scopes);
 void bind_products(const Scopes& scopes);
 void bind_windows(const Scopes& scopes);
+// REQUIRES: all rows are bound.
+void bind_numpy_keywords(const Scopes& scopes);
 
 }  // namespace gradus::python
