@@ -1,8 +1,7 @@
 // Names the forward call in an error of a backward pass.
 #include "gradus/autograd/engine/anomaly_mode.h"
 
-#include <execinfo.h>
-
+#include "gradus/autograd/engine/call_stack.h"
 #include "gradus/autograd/engine/code_place.h"
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/node.h"
@@ -20,8 +19,7 @@ DetectAnomalyGuard::~DetectAnomalyGuard() {
   AnomalyMode::set_enabled(enabled_before_, check_nan_before_);
 }
 
-ForwardCall::ForwardCall() : frames_(64) {
-  frames_.resize(static_cast<size_t>(backtrace(frames_.data(), static_cast<int>(frames_.size()))));
+ForwardCall::ForwardCall() : frames_(call_stack()) {
   if (Node* parent = evaluating_node()) parent_ = parent->getptr();
   if (module_of_call) module_ = *module_of_call;
 }

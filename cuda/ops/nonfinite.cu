@@ -4,11 +4,12 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gradus/cuda/kernels/guard/nonfinite.cuh"
+#include "gradus/cuda/ops/nonfinite_batch.cuh"
 #include "gradus/cuda/runtime/allocator.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
@@ -27,29 +28,12 @@ namespace gradus::cuda {
 
 namespace {
 
-// The rows of a launch: few with any strides, or many without gaps.
-constexpr int kFewRows = 12, kManyRows = 320;
+// The rows of a launch: few with any strides, or some or many without gaps.
+constexpr int kFewRows = 12, kSomeRows = 32, kManyRows = 320;
 
 // Searches that run at once have scratches of their own. Captured ones keep theirs.
 constexpr uint64_t kScratches = 1 << 15;
 
-// Operations of one stream whose search waits, and whose tensors stay in memory.
-struct Batch {
-  struct Row {
-    StridedWords words;
-    StoragePtr storage;
-    bool ends = false;     // a result that is read: nothing passes it on
-    bool changed = false;  // overwritten since
-  };
-  std::vector<WaitingOperation> operations;
-  std::vector<Row> rows;
-  std::unordered_multimap<const StorageImpl*, size_t> places;  // of the rows
-  std::optional<Stream> stream;
-  unsigned long long capture = 0;
-  NonfiniteScratch* scratch = nullptr;
-  size_t bytes = 0;  // of results
-  bool noted = false, updates = false;
-};
 constexpr size_t kMostWaiting = 1 << 14;
 
 struct OfDevice {
@@ -63,6 +47,7 @@ struct OfDevice {
   std::atomic<bool> waits{false};       // a batch is not empty
   std::atomic<bool> one_by_one{false};  // operations were looked at in vain: none waits any more
   Batch batch;                          // guarded by the mutex, as the rest
+  Batch spare;                          // an empty one, with memory
   std::vector<StoragePtr> of_captures;  // operations of captured batches, which replays read
   std::unordered_map<const StorageImpl*, std::weak_ptr<StorageImpl>> updated;  // by steps alone
 };
@@ -207,8 +192,10 @@ bool can_wait(const CheckedOperation& operation) {
          std::ranges::all_of(operation.operands, can) && operation.operands.size() < 64;
 }
 
-// Returns whether the batch is full.
-bool put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& stream) {
+enum class PutOff { done, full, other_stream };  // full: after it
+
+// REQUIRES: the tensors have arrived.
+PutOff put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& stream) {
   const int device = stream.device_index();
   const std::lock_guard lock(mine.mutex);
   Batch& batch = mine.batch;
@@ -216,30 +203,27 @@ bool put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& st
     batch.stream = stream;
     batch.capture = capture_id(static_cast<cudaStream_t>(stream.handle()));
     batch.scratch = scratch_at(mine, operation.number, device, /*of_batch=*/true);
+  } else if (*batch.stream != stream) {
+    return PutOff::other_stream;
   }
   const auto first = static_cast<int>(batch.rows.size());
-  const auto add = [&](const Tensor& x) {
-    Batch::Row& row = batch.rows.emplace_back();
-    fill_row(row.words, x);
-    row.storage = x.impl().storage;
-    if (is_allocated(row.storage)) record_stream(row.storage, stream);
-    return &row;
+  const auto add = [&](const Tensor& x, bool ends) {
+    fill_row(batch.rows.emplace_back().words, x);
+    const StoragePtr& storage = x.impl().storage;
+    if (batch.link(storage, ends) && is_allocated(storage)) record_stream(storage, stream);
   };
   for (size_t i = 0; i < operation.operands.size(); ++i) {
     if (operation.updates ? operation.passed == 0 : !(operation.passed >> i & 1)) continue;
     StridedWords words;
     fill_row(words, operation.operands[i]);
-    const auto [begin, end] = batch.places.equal_range(operation.operands[i].impl().storage.get());
-    for (auto at = begin; at != end; ++at)
-      if (contains(words, batch.rows[at->second].words)) batch.rows[at->second].ends = false;
+    batch.pass(operation.operands[i].impl().storage.get(),
+               [&](const StridedWords& some) { return contains(words, some); });
   }
   for (const Tensor& x : operation.results) {
-    add(x)->ends = !operation.updates;
+    add(x, /*ends=*/!operation.updates);
     if (!operation.updates) batch.bytes += x.nbytes();
   }
-  for (const Tensor& x : operation.operands) add(x);
-  for (size_t i = static_cast<size_t>(first); i < batch.rows.size(); ++i)
-    batch.places.emplace(batch.rows[i].storage.get(), i);
+  for (const Tensor& x : operation.operands) add(x, /*ends=*/false);
   batch.operations.push_back(
       {.number = operation.number,
        .given = operation.given,
@@ -253,7 +237,8 @@ bool put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& st
     for (const Tensor& x : operation.results)
       mine.updated.insert_or_assign(x.impl().storage.get(), x.impl().storage);
   mine.waits = true;
-  return batch.bytes > mine.most_bytes || batch.operations.size() >= kMostWaiting;
+  return batch.bytes > mine.most_bytes || batch.operations.size() >= kMostWaiting ? PutOff::full
+                                                                                  : PutOff::done;
 }
 
 // One launch. waiting: that which the last launch of a batch looks at where something is found.
@@ -333,8 +318,11 @@ void launch_batch(Batch& batch, OfDevice& mine) {
   const ArrayRef<StridedWords> many(flat);
   for (size_t begin = 0; begin < many.size(); begin += kManyRows) {
     const size_t some = std::min<size_t>(kManyRows, many.size() - begin);
-    launch_ends<DenseWords, kManyRows>(many.slice(begin, some), batch,
-                                       begin + some == many.size() ? &waiting : nullptr);
+    const WaitingOperations* const last = begin + some == many.size() ? &waiting : nullptr;
+    if (some <= kSomeRows)  // whose arguments arrive sooner
+      launch_ends<DenseWords, kSomeRows>(many.slice(begin, some), batch, last);
+    else
+      launch_ends<DenseWords, kManyRows>(many.slice(begin, some), batch, last);
   }
   if (batch.capture == 0) return detail::record_pinned(memory, *batch.stream);
   const std::lock_guard lock(mine.mutex);
@@ -348,14 +336,12 @@ void flush_waiting(int device) {
   {
     const std::lock_guard lock(mine.mutex);
     if (!mine.waits.exchange(false)) return;
-    batch = std::exchange(mine.batch, {});
+    batch = std::exchange(mine.batch, std::exchange(mine.spare, {}));
   }
   launch_batch(batch, mine);
-}
-
-bool is_waiting_on(OfDevice& mine, const Stream& stream) {
+  batch.clear();  // without the mutex, since memory is given back
   const std::lock_guard lock(mine.mutex);
-  return !mine.batch.stream || *mine.batch.stream == stream;
+  mine.spare = std::move(batch);
 }
 
 // Whether the tensor may change while the batch waits. An optimizer's step changes operands, which
@@ -368,12 +354,14 @@ bool holds_change(const Tensor& x, bool updates) {
   const bool is_updated = known != mine.updated.end() && !known->second.expired();
   if (!updates && known != mine.updated.end()) mine.updated.erase(known);
   if (!mine.waits) return true;
-  const auto [begin, end] = mine.batch.places.equal_range(storage);
-  if (begin == end) return true;
-  if (!updates) return false;
-  const auto ends = [&](const auto& at) { return mine.batch.rows[at.second].ends; };
-  if (!Relaunch::current() && (!is_updated || std::any_of(begin, end, ends))) return false;
-  for (auto at = begin; at != end; ++at) mine.batch.rows[at->second].changed = true;
+  const RowsOfStorage* const rows = mine.batch.by_storage.find(storage);
+  if (!rows) return true;
+  if (!updates || (!Relaunch::current() && (!is_updated || rows->last_end >= 0))) return false;
+  for (int r = rows->last; r >= 0;) {
+    Batch::Row& row = mine.batch.rows[static_cast<size_t>(r)];
+    row.changed = true;
+    r = row.before;
+  }
   return true;
 }
 
@@ -385,7 +373,7 @@ void forget_waiting(bool begins) {
     if (!mine.is_made) continue;
     set_nonfinite_update(mine.memory.device().index(), begins ? update_word(mine) : nullptr);
     mine.waits = false, mine.one_by_one = false;
-    mine.batch = {};
+    mine.batch = {}, mine.spare = {};
     mine.updated.clear();
   }
 }
@@ -410,11 +398,15 @@ void cuda_find_nonfinite(const CheckedOperation& operation) {
       cuda::nonfinite_record(device)->in_vain;  // the device writes it
   if (in_vain != 0) mine.one_by_one = true;
   const cuda::Stream stream = cuda::getCurrentCUDAStream(device);
-  if (mine.waits && !cuda::is_waiting_on(mine, stream)) cuda::flush_waiting(device);
   if (operation.updates || (!mine.one_by_one && cuda::can_wait(operation))) {
-    const bool full = cuda::put_off(operation, mine, stream);
+    for (const ArrayRef<Tensor> list : {operation.results, operation.operands})
+      for (const Tensor& x : list) x.data_ptr();  // which waits, and may throw
+    cuda::PutOff how;
+    while ((how = cuda::put_off(operation, mine, stream)) == cuda::PutOff::other_stream)
+      cuda::flush_waiting(device);
     // Launches within Relaunch would be taken for those of the step.
-    if (operation.updates ? !cuda::Relaunch::current() : full) cuda::flush_waiting(device);
+    if (operation.updates ? !cuda::Relaunch::current() : how == cuda::PutOff::full)
+      cuda::flush_waiting(device);
     return;
   }
   cuda::flush_waiting(device);
@@ -433,7 +425,8 @@ int64_t owners_of(const StoragePtr& storage) {
   cuda::OfDevice& mine = cuda::devices()[static_cast<size_t>(storage->device().index())];
   if (!mine.waits) return all;
   const std::lock_guard lock(mine.mutex);
-  return all - static_cast<int64_t>(mine.batch.places.count(storage.get()));
+  const cuda::RowsOfStorage* const rows = mine.batch.by_storage.find(storage.get());
+  return all - (rows ? rows->count : 0);
 }
 bool cuda_is_renewing() {
   const cuda::Relaunch* const one = cuda::Relaunch::current();

@@ -247,7 +247,8 @@ void record_stream(const StoragePtr& storage, const Stream& stream) {
   check<TypeError>(memory,
                    "record_stream: the storage is not memory of the CUDA allocator; expected "
                    "that of a CUDA tensor");
-  if (Block* block = memory->block())
+  Block* const block = memory->block();
+  if (block && block->stream != stream)  // which a block in use keeps
     pool("record_stream", block->stream.device_index()).record_stream(block, stream);
 }
 

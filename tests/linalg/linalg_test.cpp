@@ -1,6 +1,7 @@
 // Known values, errors, shapes on meta, and the names of torch::linalg.
 #include "gradus/autograd/linalg.h"
 
+#include <cmath>
 #include <thread>
 
 #include "gradus/autograd/engine/node.h"
@@ -241,6 +242,75 @@ TEST(Svd, OfInfiniteNumbersIsNaN) {
         EXPECT_TRUE(linalg_pinv(x[0], 1e-15).isnan().all().item<bool>());
         EXPECT_TRUE(std::isnan(linalg_matrix_norm(x[0], "nuc").item<double>()));
       }
+}
+
+// Libraries of GPUs may take NaN for 0. The other matrices of a batch have their results.
+TEST(Linalg, NoFunctionHidesNaN) {
+  struct Case {
+    const char* name;
+    std::vector<Tensor> (*f)(const Tensor& a);
+    int info = -1;  // the place of a result that may tell of it instead
+  };
+  const auto list = [](const auto& results) {
+    return std::apply([](const auto&... each) { return std::vector<Tensor>{each...}; }, results);
+  };
+  static const auto to_list = list;
+  const std::vector<Case> cases{
+      {"cholesky_ex", [](const Tensor& a) { return to_list(linalg::cholesky_ex(a)); }, 1},
+      {"lu_factor_ex", [](const Tensor& a) { return to_list(linalg::lu_factor_ex(a)); }, 2},
+      {"inv_ex", [](const Tensor& a) { return to_list(linalg::inv_ex(a)); }, 1},
+      {"solve_ex",
+       [](const Tensor& a) {
+         return to_list(linalg::solve_ex(a, ones({a.size(0), a.size(1), 1}, a.options())));
+       },
+       1},
+      {"lu", [](const Tensor& a) { return to_list(linalg::lu(a)); }},
+      {"det", [](const Tensor& a) { return std::vector<Tensor>{linalg::det(a)}; }},
+      {"slogdet", [](const Tensor& a) { return to_list(linalg::slogdet(a)); }},
+      {"qr", [](const Tensor& a) { return to_list(linalg::qr(a)); }}};
+  for (const DeviceType type : {kCPU, kCUDA})
+    for (const ScalarType dtype : {kFloat, kDouble})
+      for (const int64_t n : {2, 3, 40})
+        for (const int64_t batch : {1, 3})
+          for (const int64_t place : {int64_t{0}, n, n * n - 1})  // of one triangle, too
+            for (const Case& c : cases) {
+              if (type == kCUDA && !cuda::is_available()) continue;
+              SCOPED_TRACE(testing::Message()
+                           << c.name << " of " << n << ", " << batch << " matrices, NaN at "
+                           << place << ", " << dtype << ", device " << static_cast<int>(type));
+              Tensor a =
+                  stack(std::vector<Tensor>(static_cast<size_t>(batch), eye(n, dtype) * 3 + 1));
+              const Tensor good = a.clone();
+              a.view({batch, n * n})[batch - 1][place].fill_(NAN);
+              const std::vector<Tensor> results = c.f(a.to(type)), expected = c.f(good);
+              bool told = false;
+              for (size_t i = 0; i < results.size(); ++i) {
+                const Tensor here = results[i].cpu();
+                if (static_cast<int>(i) == c.info)
+                  told |= here[batch - 1].item<int>() != 0;
+                else if (here.is_floating_point())
+                  told |= here[batch - 1].isnan().any().item<bool>();
+                if (batch > 1) {
+                  EXPECT_TRUE(
+                      allclose(here[0].to(kDouble), expected[i][0].to(kDouble), 1e-4, 1e-5));
+                }
+              }
+              EXPECT_TRUE(told);
+            }
+}
+
+// The LU of cuSOLVER may make finite factors of it.
+TEST(Linalg, FactorsOfNaNAreNaNOnAGpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    const Tensor a = (eye(4, dtype) * 3 + 1).to(kCUDA), all = stack({a, a.clone(), a});
+    all[1][3][0].fill_(NAN);
+    const auto [lu, pivots, info] = linalg::lu_factor_ex(all);
+    EXPECT_TRUE(lu[1].isnan().all().item<bool>());
+    EXPECT_TRUE(lu[0].isfinite().all().item<bool>());
+    EXPECT_TRUE(equal(lu[0], lu[2]));
+    EXPECT_TRUE(std::isnan(linalg::det(all[1]).item<double>()));
+  }
 }
 
 }  // namespace

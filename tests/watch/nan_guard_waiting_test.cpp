@@ -91,6 +91,47 @@ TEST(NanGuardThatWaits, FunctionsThatPassOnMakeNoFiniteNumberOfOthers) {
   }
 }
 
+// Functions that are 0 at some places of (4, 4) numbers from 0.25 up to 4, whose gradients need not
+// reach these.
+const std::vector<FollowingCase> dropping{
+    {"relu", [](const Tensor& x) { return (x - 1).relu(); }},
+    {"relu6", [](const Tensor& x) { return relu6(x - 1); }},
+    {"hardtanh", [](const Tensor& x) { return hardtanh(x - 1, 0, 2); }},
+    {"leaky_relu", [](const Tensor& x) { return leaky_relu(x - 1, 0); }},
+    {"hardswish", [](const Tensor& x) { return hardswish((x - 1) * 16); }},
+    {"hardsigmoid", [](const Tensor& x) { return hardsigmoid(x * 4 - 5); }},
+    {"threshold", [](const Tensor& x) { return threshold(x, 1, 0); }},
+    {"hardshrink", [](const Tensor& x) { return hardshrink(x, 1); }},
+    {"softshrink", [](const Tensor& x) { return softshrink(x, 1); }},
+    {"clamp", [](const Tensor& x) { return (x - 1).clamp(0); }},
+    {"maximum", [](const Tensor& x) { return maximum(x - 1, zeros_like(x)); }},
+    {"where", [](const Tensor& x) { return where(x > 1, x, zeros_like(x)); }},
+    {"masked_fill", [](const Tensor& x) { return x.masked_fill(x < 1, 0); }},
+    {"tril", [](const Tensor& x) { return x.tril(); }},
+    {"pad",
+     [](const Tensor& x) {
+       return constant_pad_nd(x, {1, 1});
+     }},
+    {"dropout", [](const Tensor& x) { return dropout(x, 0.5, true); }},
+    {"max_pool1d", [](const Tensor& x) { return max_pool1d((x - 3).relu(), 2); }},
+    {"amax", [](const Tensor& x) { return (x - 3).relu().amax(1); }},
+    {"floor", [](const Tensor& x) { return x.floor(); }},
+    {"sign", [](const Tensor& x) { return (x - 1).relu().sign(); }}};
+
+TEST(NanGuardThatWaits, NamesWhatAGradientHides) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  manual_seed(0);
+  for (const FollowingCase& c : dropping) {
+    SCOPED_TRACE(c.name);
+    const Tensor x = arange(1, 17, kFloat).div(4).view({4, 4}).to(kCUDA).set_requires_grad(true);
+    ASSERT_TRUE(c.f(x.detach()).eq(0).any().item<bool>());
+    const NanReport report = report_of([&] { c.f(x).sqrt().sum().backward(); });
+    EXPECT_EQ(report.operation, "sqrt_backward in SqrtBackward0") << report.message;
+    EXPECT_TRUE(report.made);
+    EXPECT_GT(report.infinities, 0);
+  }
+}
+
 // A second name for what an operation made is no second place: it is read before it changes.
 TEST(NanGuardThatWaits, LooksBeforeMemoryChanges) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();

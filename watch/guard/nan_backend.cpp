@@ -138,6 +138,22 @@ bool may_be_nonfinite(const Tensor& x) {
   return x.defined() && x.numel() > 0 && is_differentiable(x.scalar_type());
 }
 
+// The tensors of the call that a thread looks at, in lists whose memory is used again. The lists
+// are empty while none is looked at.
+struct LookedAt {
+  ~LookedAt() {
+    if (Nested::depth == 1) operands.clear(), overwritten.clear(), results.clear();
+  }
+  struct Lists {
+    Tensors operands, overwritten, results;
+  };
+  static Lists& mine() {
+    thread_local Lists lists;
+    return lists;
+  }
+  Tensors &operands = mine().operands, &overwritten = mine().overwritten, &results = mine().results;
+};
+
 // One call of a function of Backend.
 class Look {
  public:
@@ -187,9 +203,13 @@ class Look {
     for (const Tensor& x : list) {
       if (!x.defined() || !x.is_cuda()) continue;
       cuda_will_change({x}, /*updates=*/false);
-      if (function_ != Function::scatter && filled_last.lock() == x.impl().storage)
-        filled_last.reset();
+      if (function_ != Function::scatter && is_filled_last(x)) filled_last.reset();
     }
+  }
+  // Whether they have one owner, without a look at how many there are.
+  static bool is_filled_last(const Tensor& x) {
+    const StoragePtr& storage = x.impl().storage;
+    return !filled_last.owner_before(storage) && !storage.owner_before(filled_last);
   }
   static std::weak_ptr<StorageImpl> filled(const Tensor& out, const Scalar& value) {
     if (!out.is_cuda() || (value.isFloatingPoint() && kinds_of(value.toDouble()) != 0)) return {};
@@ -291,16 +311,18 @@ class Look {
   void look_before() {
     const auto is_result = [this](const Tensor& x) {
       return std::ranges::any_of(
-          results_, [&](const Tensor& y) { return x.storage().is_alias_of(y.storage()); });
+          results_, [&](const Tensor& y) { return x.impl().storage == y.impl().storage; });
     };
-    const auto kept =
-        std::stable_partition(operands_.begin(), operands_.end(), std::not_fn(is_result));
-    Tensors changed = overwritten_;
-    changed.insert(changed.end(), kept, operands_.end());
-    operands_.erase(kept, operands_.end());
-    if (changed.size() > 0) passed_ = 0;  // whose bits are of the operands that there were
-    if (function_ == Function::scatter && filled_last.lock() != results_[0].impl().storage)
-      changed = results_;
+    Tensors changed;
+    if (!overwritten_.empty() || std::ranges::any_of(operands_, is_result)) {
+      const auto kept =
+          std::stable_partition(operands_.begin(), operands_.end(), std::not_fn(is_result));
+      changed = overwritten_;
+      changed.insert(changed.end(), kept, operands_.end());
+      operands_.erase(kept, operands_.end());
+      passed_ = 0;  // whose bits are of the operands that there were
+    }
+    if (function_ == Function::scatter && !is_filled_last(results_[0])) changed = results_;
     if (function_ == Function::scatter) filled_last.reset();
     number_ = ++last_number;
     if (function_ == Function::update && results_[0].is_cuda())
@@ -352,20 +374,23 @@ class Look {
                                      .noted = noted_,
                                      .updates = function_ == Function::update};
     NanWatcher& watcher = NanWatcher::get();
-    const auto note = [&] {
-      return watcher.note(profiler::operation_name(name_, chosen_), operation, parameters_);
-    };
+    const NamedOperation named{name_, chosen_, operation, parameters_};
     if (results_[0].is_cuda()) {
-      watcher.keep(number_, note(),
-                   cuda::Graph::capturing(results_[0].device().index()) != nullptr);
+      watcher.keep(named, cuda::Graph::capturing(results_[0].device().index()) != nullptr);
       cuda_find_nonfinite(operation);
       return;
     }
     NonfiniteFinding finding;
-    if (cpu_find_nonfinite(operation, finding)) watcher.tell(note(), finding);
+    if (!cpu_find_nonfinite(operation, finding)) return;
+    OperationNote note;
+    watcher.describe(named, note);
+    watcher.tell(note, finding);
   }
 
   const Nested nested_;
+  const LookedAt lists_;  // which a constructor that throws leaves empty, too
+  Tensors &operands_ = lists_.operands, &overwritten_ = lists_.overwritten,
+          &results_ = lists_.results;
   const Function function_;
   const char* const name_;
   const char* chosen_ = nullptr;
@@ -378,7 +403,6 @@ class Look {
   uint64_t number_ = 0;
   Factorization factorization_{};
   FactorizationForm form_;
-  Tensors operands_, overwritten_, results_;
   Tensor info_, factors_;  // of a factorization
 };
 

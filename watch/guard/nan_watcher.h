@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <set>
 #include <string>
@@ -27,17 +26,27 @@ struct NanGuard::State {
 
 namespace guarding {
 
-// An operation, as messages describe it.
+// An operation that runs.
+struct NamedOperation {
+  const char *function, *chosen;  // as profiler::operation_name takes them
+  const CheckedOperation& checked;
+  int parameters;  // of an optimizer's step: the first results
+};
+
+// The facts of an operation that messages tell. Every operation is noted, and a message tells of
+// one. So names are joined later, and a note that is written over keeps its memory.
 struct OperationNote {
-  std::string operation;
-  std::shared_ptr<const std::string> module;
+  uint64_t number = 0;
+  const char *function = "an operation that is not known any more", *chosen = nullptr;
+  std::shared_ptr<const std::string> module, node;  // null where there is none
   NanReport::Phase phase = NanReport::Phase::Forward;
   Device device = kCPU;
-  std::vector<void*> frames;                            // return addresses of the call
-  std::vector<std::vector<int64_t>> results, operands;  // shapes
-  ScalarType dtype = kFloat;                            // of the operands, or of the results
-  bool complex = false;                                 // the results are
-  int parameters = 0;                                   // of an optimizer's step: the first results
+  std::vector<void*> frames;    // return addresses of the call
+  std::vector<int64_t> shapes;  // of results, then operands: each its rank, then its sizes
+  int results = 0;              // how many of the shapes
+  ScalarType dtype = kFloat;    // of the operands, or of the results
+  bool complex = false;         // the results are
+  int parameters = 0;           // as above
 };
 
 // One for the process. Every function may be called by any thread.
@@ -55,10 +64,10 @@ class NanWatcher final : public Observer<nn::Module>,
   // Whether an operation of this thread is looked at now.
   bool looks();
   // Describes an operation that this thread runs.
-  OperationNote note(std::string operation, const CheckedOperation& of, int parameters);
+  void describe(const NamedOperation& operation, OperationNote& note);
   // Keeps the note of an operation on a GPU, which may tell later. captured: it may do so in every
   // replay.
-  void keep(uint64_t number, OperationNote note, bool captured);
+  void keep(const NamedOperation& operation, bool captured);
   // Throws, or calls back. Errors: NanError.
   void tell(const OperationNote& note, const NonfiniteFinding& finding);
 
@@ -71,7 +80,9 @@ class NanWatcher final : public Observer<nn::Module>,
  private:
   struct Open;
 
-  profiler::OpenCalls<Open>& thread();
+  struct Thread;
+
+  Thread& thread();
   bool is_open(bool Open::*kind);
   static void tell_of_device(int device, const NonfiniteFinding& finding);
 
@@ -81,7 +92,8 @@ class NanWatcher final : public Observer<nn::Module>,
   std::mutex mutex_;                // guards what follows
   std::vector<std::shared_ptr<NanGuard::State>> guards_;
   std::set<const amp::GradScaler*> scalers_;
-  std::deque<std::pair<uint64_t, OperationNote>> notes_;
+  std::vector<OperationNote> notes_;  // the last ones; the oldest is written over
+  size_t next_note_ = 0;
   std::unordered_map<uint64_t, OperationNote> captured_;
 };
 

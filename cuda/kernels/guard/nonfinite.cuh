@@ -165,9 +165,23 @@ __device__ WordCount count_words(const Words& row, int number, int64_t begin, in
   if (row.dense && is_aligned<4>(reinterpret_cast<const unsigned*>(from))) {
     const int some = 16 / bytes;  // words of a vector
     const int64_t vectors = (end - begin) / some;
-    for (int64_t v = threadIdx.x; v < vectors; v += kNonfiniteThreads)
-      if (is_suspect(load_vector<4>(reinterpret_cast<const unsigned*>(from + v * 16)), row.dtype))
-        for (int k = 0; k < some; ++k) out.see(row, number, begin + v * some + k);
+    // Loads of a round do not wait for one another.
+    constexpr int kRound = 8;
+    for (int64_t v = threadIdx.x; v < vectors; v += kRound * kNonfiniteThreads) {
+      Vector<unsigned, 4> words[kRound];
+#pragma unroll
+      for (int k = 0; k < kRound; ++k) {
+        const int64_t here = v + k * kNonfiniteThreads;
+        words[k] = load_vector<4>(
+            reinterpret_cast<const unsigned*>(from + (here < vectors ? here : v) * 16));
+      }
+#pragma unroll
+      for (int k = 0; k < kRound; ++k) {
+        const int64_t here = v + k * kNonfiniteThreads;
+        if (here < vectors && is_suspect(words[k], row.dtype))
+          for (int w = 0; w < some; ++w) out.see(row, number, begin + here * some + w);
+      }
+    }
     at = begin + vectors * some;
   }
   for (at += threadIdx.x; at < end; at += kNonfiniteThreads) out.see(row, number, at);
