@@ -1,6 +1,5 @@
-// The recurrent cells of Backend, LSTM and GRU, and the steps of an LSTM, of other functions of
-// tensors: what a device does that has no kernels of its own for them, and what its kernels are
-// compared with.
+// The recurrent cells of Backend and the steps of an LSTM, made of other functions of tensors. A
+// device without kernels of its own does this. Kernels are compared with it.
 #include "gradus/tensor/raw/arithmetic.h"
 
 namespace gradus {
@@ -61,7 +60,7 @@ class StepRows {
     if (!all.defined()) return all;
     return raw::narrow(all, 0, (reverse_ ? count - 1 - i : i) * batch_, batch_);
   }
-  // Those of the step before, or `start`.
+  // The rows of the step before; `start` where there is none.
   Tensor before(const Tensor& all, const Tensor& start, int64_t i) const {
     return i == 0 ? start : (*this)(all, i - 1);
   }

@@ -42,10 +42,13 @@ int count_clusters(const void* kernel, int blocks, int threads, int shared_bytes
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
   config.attrs = &size;
-  config.numAttrs = 1;
   int count = 0;
-  if (cudaOccupancyMaxActiveClusters(&count, kernel, &config) != cudaSuccess) count = 0;
-  cudaGetLastError();  // a size that the chip lacks is no error of the caller
+  for (const unsigned named : {1u, 0u}) {  // the kernel has a size of its own, which may be enough
+    config.numAttrs = named;
+    if (cudaOccupancyMaxActiveClusters(&count, kernel, &config) == cudaSuccess && count > 0) break;
+    cudaGetLastError();  // a size that the chip lacks is no error of the caller
+    count = 0;
+  }
   return count;
 }
 int most_clusters(const void* kernel, int blocks, int threads, int shared_bytes) {

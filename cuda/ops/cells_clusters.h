@@ -10,8 +10,7 @@ namespace gradus::cuda {
 // fits on the chip.
 bool has_lstm_clusters(ScalarType dtype, int64_t units);
 
-// As Backend::lstm_steps and lstm_steps_grad, on the current device and stream.
-// REQUIRES: has_lstm_clusters().
+// Backend::lstm_steps and lstm_steps_grad. REQUIRES: has_lstm_clusters().
 void lstm_by_clusters(bool reverse, const Tensor& x, const Tensor& h, const Tensor& c,
                       const Tensor& weight, const Tensor& bias, const Tensor& gates,
                       const Tensor& cells, const Tensor& states);

@@ -128,9 +128,11 @@ void for_parts(const Steps& steps, const Tensor& weight, const F& f) {
   });
 }
 
-// Whether the device takes all steps of the cell at once.
+// Whether the device takes all steps of the cell at once. A few steps are not worth a launch that
+// reads the weights for each group of sequences.
 bool takes_all_steps(Recurrent cell, const Steps& steps, const Tensor& x, int64_t units) {
-  return cell == Recurrent::lstm && steps.is_even() &&
+  constexpr int64_t kLeast = 4;
+  return cell == Recurrent::lstm && steps.is_even() && steps.count() >= kLeast &&
          backend(x).takes_lstm_steps(x.device(), x.scalar_type(), units);
 }
 

@@ -1,5 +1,6 @@
 // Modules and losses under autocast: the dtypes of their results against PyTorch's (autocast.def),
 // and trainings in 16 bits with a GradScaler.
+#include "gradus/tensor/backend.h"
 #include "tests/conformance/recorded.h"
 #include "tests/nn/rows.h"
 #include "tests/support.h"
@@ -129,11 +130,15 @@ std::vector<Tensor> lstm_results(nn::LSTM lstm, const Tensor& input, const Tenso
 TEST(ModulesUnderAutocast, ComputeLstmsOfManyUnitsOnAGpuAsInFloat32) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   manual_seed(2);
-  const bool simulated = cuda::getDeviceProperties(0).simulated;
+  const cuda::DeviceProperties& device = cuda::getDeviceProperties(0);
+  const bool simulated = device.simulated;
   const int64_t steps = simulated ? 3 : 20, batch = simulated ? 3 : 70;
   for (const int64_t units :
        simulated ? std::vector<int64_t>{128} : std::vector<int64_t>{128, 256, 512})
     for (const ScalarType dtype : {kBFloat16, kHalf}) {
+      if (device.major == 9 && device.minor == 0 && !simulated) {
+        EXPECT_TRUE(cuda_backend().takes_lstm_steps(Device(kCUDA, 0), dtype, units)) << units;
+      }
       const auto rounded = [&](const Tensor& x) { return x.to(dtype).to(kFloat); };
       nn::LSTM lstm(nn::LSTMOptions(24, units).bidirectional(true));
       {

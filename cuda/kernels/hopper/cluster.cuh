@@ -1,6 +1,7 @@
-// What blocks of a cluster send each other: numbers that a barrier of the receiver counts
-// (st.async), and the two halves of the barrier of the cluster. For compute capability 9.0 and up
-// (PTX ISA, "Data Movement and Conversion: st.async", "barrier.cluster").
+// Blocks of a cluster send each other numbers, whose bytes a barrier of the receiver counts
+// (st.async). The barrier of the cluster has two halves (barrier.cluster). Compute capability 9.0
+// has both (PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization and
+// Communication").
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
