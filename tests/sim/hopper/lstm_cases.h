@@ -1,9 +1,10 @@
-// The steps of an LSTM by clusters, and the same in float64. Include it behind lstm_clusters.cuh.
+// The steps of an LSTM by clusters, and the same in float64.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
+#include "gradus/cuda/kernels/hopper/lstm_clusters.cuh"
 #include "gradus/gradus.h"
 #include "tests/sim/sim_test.h"
 

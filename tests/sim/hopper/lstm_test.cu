@@ -1,8 +1,7 @@
 // The steps of an LSTM by clusters on the simulator: all sizes of clusters that it has, batches
 // that fill no cluster, both directions, and tensors that may be missing.
-#include "gradus/cuda/kernels/hopper/lstm_clusters.cuh"
-// Behind the kernels.
 #include "tests/sim/hopper/lstm_cases.h"
+#include "tests/sim/sim_test.h"
 
 namespace gradus {
 namespace {
