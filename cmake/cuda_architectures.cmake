@@ -29,8 +29,8 @@ function(gradus_cuda_architectures out)
   set(${out} "${names}" PARENT_SCOPE)
 endfunction()
 
-# Compiles those of `files` whose kernels use wgmma for compute capability 9.0a, too, where CMAKE_CUDA_ARCHITECTURES has
-# any form of 90; only 9.0a has wgmma.
+# Compiles those of `files` whose kernels use wgmma or clusters for compute capability 9.0a, too, where
+# CMAKE_CUDA_ARCHITECTURES has any form of 90; only 9.0a has wgmma.
 function(gradus_compile_for_hopper files)
   if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90")
     return()
@@ -39,6 +39,6 @@ function(gradus_compile_for_hopper files)
   if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90a")
     list(PREPEND options --generate-code=arch=compute_90a,code=sm_90a)
   endif()
-  list(FILTER files INCLUDE REGEX "wgmma[.]cu$")
+  list(FILTER files INCLUDE REGEX "(wgmma|clusters)[.]cu$")
   set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS ${options})
 endfunction()

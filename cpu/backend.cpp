@@ -6,6 +6,7 @@ namespace gradus {
 namespace cpu {
 
 Device CpuBackend::resolve(Device) { return Device(kCPU); }
+bool CpuBackend::takes_lstm_steps(Device, ScalarType, int64_t) { return false; }
 
 void CpuBackend::transfer(const Tensor& src, const Tensor& dst, bool) {
   fail<Error>("copy: from ", src.device(), " to ", dst.device(),

@@ -1,5 +1,5 @@
-// The recurrent cells of Backend, LSTM and GRU, of other functions of tensors: what a device does
-// that has no kernels of its own for them, and what its kernels are compared with.
+// The recurrent cells of Backend and the steps of an LSTM, made of other functions of tensors. A
+// device without kernels of its own does this. Kernels are compared with it.
 #include "gradus/tensor/raw/arithmetic.h"
 
 namespace gradus {
@@ -31,12 +31,14 @@ void Backend::lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev, 
   raw::copy_(h, times(of(3), raw::map(UnaryOp::tanh, c)));
 }
 
-void Backend::lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
-                             const Tensor& c, const Tensor& grad_c, const Tensor& grad_x) {
+void Backend::lstm_cell_grad(const Tensor& grad, const Tensor& c_prev, const Tensor& gates,
+                             const Tensor& c, const Tensor& grad_h, const Tensor& grad_c,
+                             const Tensor& grad_x) {
+  if (grad.defined()) raw::zip_(BinaryOp::add, grad_h, grad);
   const int64_t units = c.size(1);
   const auto of = [&](int64_t i) { return gate(gates, units, i); };
-  const auto set = [&](int64_t i, UnaryOp op, const Tensor& grad) {
-    raw::copy_(gate(grad_x, units, i), through(op, grad, of(i)));
+  const auto set = [&](int64_t i, UnaryOp op, const Tensor& of_gate) {
+    raw::copy_(gate(grad_x, units, i), through(op, of_gate, of(i)));
   };
   const Tensor t = raw::map(UnaryOp::tanh, c);
   raw::zip_(BinaryOp::add, grad_c, through(UnaryOp::tanh, times(grad_h, of(3)), t));
@@ -45,6 +47,59 @@ void Backend::lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const T
   set(2, UnaryOp::tanh, times(grad_c, of(0)));
   set(3, UnaryOp::sigmoid, times(grad_h, t));
   raw::zip_(BinaryOp::mul, grad_c, of(1));
+}
+
+namespace {
+
+// The rows of all steps, in the order in which the steps are taken.
+class StepRows {
+ public:
+  StepRows(bool reverse, int64_t rows, int64_t batch)
+      : count(rows / batch), reverse_(reverse), batch_(batch) {}
+  Tensor operator()(const Tensor& all, int64_t i) const {
+    if (!all.defined()) return all;
+    return raw::narrow(all, 0, (reverse_ ? count - 1 - i : i) * batch_, batch_);
+  }
+  // The rows of the step before; `start` where there is none.
+  Tensor before(const Tensor& all, const Tensor& start, int64_t i) const {
+    return i == 0 ? start : (*this)(all, i - 1);
+  }
+
+  int64_t count;
+
+ private:
+  bool reverse_;
+  int64_t batch_;
+};
+
+}  // namespace
+
+void Backend::lstm_steps(bool reverse, const Tensor& x, const Tensor& h, const Tensor& c,
+                         const Tensor& weight, const Tensor& bias, const Tensor& gates,
+                         const Tensor& cells, const Tensor& states) {
+  const StepRows rows(reverse, x.size(0), h.size(0));
+  const Tensor by_column = packed(raw::transpose(weight, 0, 1), h.size(0));
+  const Tensor s = raw::empty({h.size(0), x.size(1)}, x.dtype(), x.device());
+  for (int64_t i = 0; i < rows.count; ++i) {
+    matmul_packed(rows.before(states, h, i), by_column, bias, s);
+    lstm_cell(rows(x, i), s, rows.before(cells, c, i), rows(gates, i), rows(cells, i),
+              rows(states, i));
+  }
+}
+
+void Backend::lstm_steps_grad(bool reverse, const Tensor& grad_states, const Tensor& grad_cells,
+                              const Tensor& c, const Tensor& weight, const Tensor& gates,
+                              const Tensor& cells, const Tensor& grad_x, const Tensor& grad_h,
+                              const Tensor& grad_c) {
+  const StepRows rows(reverse, gates.size(0), c.size(0));
+  const Tensor by_row = packed(weight, c.size(0));
+  raw::fill_(grad_h, 0), raw::fill_(grad_c, 0);
+  for (int64_t i = rows.count - 1; i >= 0; --i) {
+    if (grad_cells.defined()) raw::zip_(BinaryOp::add, grad_c, rows(grad_cells, i));
+    lstm_cell_grad(rows(grad_states, i), rows.before(cells, c, i), rows(gates, i), rows(cells, i),
+                   grad_h, grad_c, rows(grad_x, i));
+    matmul_packed(rows(grad_x, i), by_row, {}, grad_h);
+  }
 }
 
 void Backend::gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, const Tensor& gates,
@@ -58,11 +113,15 @@ void Backend::gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, c
   raw::copy_(h, plus(n, times(gate(gates, units, 1), minus(h_prev, n))));
 }
 
-void Backend::gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor& gates,
-                            const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s) {
+void Backend::gru_cell_grad(const Tensor& grad, const Tensor& h_prev, const Tensor& s,
+                            const Tensor& gates, const Tensor& grad_h, const Tensor& grad_x,
+                            const Tensor& grad_s) {
+  if (grad.defined()) raw::zip_(BinaryOp::add, grad_h, grad);
   const int64_t units = h_prev.size(1);
   const auto of = [&](int64_t i) { return gate(gates, units, i); };
-  const auto set = [&](int64_t i, const Tensor& grad) { raw::copy_(gate(grad_x, units, i), grad); };
+  const auto set = [&](int64_t i, const Tensor& of_gate) {
+    raw::copy_(gate(grad_x, units, i), of_gate);
+  };
   const Tensor grad_n = through(UnaryOp::tanh, minus(grad_h, times(grad_h, of(1))), of(2));
   set(0, through(UnaryOp::sigmoid, times(grad_n, gate(s, units, 2)), of(0)));
   set(1, through(UnaryOp::sigmoid, times(grad_h, minus(h_prev, of(2))), of(1)));

@@ -21,6 +21,7 @@ StoragePtr MetaBackend::allocate(size_t nbytes, Device device) {
 }
 
 Device MetaBackend::resolve(Device device) { return device; }
+bool MetaBackend::takes_lstm_steps(Device, ScalarType, int64_t) { return false; }
 
 void MetaBackend::transfer(const Tensor& src, const Tensor& dst, bool) {
   check<Error>(dst.is_meta(), "copy: the tensor of shape ", src.sizes(),

@@ -2,6 +2,7 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/cell_loops.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cpu {
@@ -48,8 +49,10 @@ void CpuBackend::lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_pre
   });
 }
 
-void CpuBackend::lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
-                                const Tensor& c, const Tensor& grad_c, const Tensor& grad_x) {
+void CpuBackend::lstm_cell_grad(const Tensor& grad, const Tensor& c_prev, const Tensor& gates,
+                                const Tensor& c, const Tensor& grad_h, const Tensor& grad_c,
+                                const Tensor& grad_x) {
+  if (grad.defined()) raw::zip_(BinaryOp::add, grad_h, grad);
   for_units(4, c, [&](const auto& loops, int64_t unit, int64_t count, int64_t gate) {
     loops.lstm_grad(count, c.size(1), at(loops, grad_h, unit), at(loops, c_prev, unit),
                     at(loops, gates, gate), at(loops, c, unit), at(loops, grad_c, unit),
@@ -65,8 +68,10 @@ void CpuBackend::gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev
   });
 }
 
-void CpuBackend::gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor& gates,
-                               const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s) {
+void CpuBackend::gru_cell_grad(const Tensor& grad, const Tensor& h_prev, const Tensor& s,
+                               const Tensor& gates, const Tensor& grad_h, const Tensor& grad_x,
+                               const Tensor& grad_s) {
+  if (grad.defined()) raw::zip_(BinaryOp::add, grad_h, grad);
   for_units(3, h_prev, [&](const auto& loops, int64_t unit, int64_t count, int64_t gate) {
     loops.gru_grad(count, h_prev.size(1), at(loops, h_prev, unit), at(loops, s, gate),
                    at(loops, gates, gate), at(loops, grad_h, unit), at(loops, grad_x, gate),

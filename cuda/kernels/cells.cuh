@@ -24,13 +24,16 @@ __global__ void lstm_kernel(int64_t n, int64_t units, const T* x, const T* s, co
                     h + at.i);
 }
 
+// grad, here and below: or null.
 template <class T>
-__global__ void lstm_grad_kernel(int64_t n, int64_t units, const T* grad_h, const T* c_prev,
-                                 const T* gates, const T* c, T* grad_c, T* grad_x) {
+__global__ void lstm_grad_kernel(int64_t n, int64_t units, const T* grad, const T* c_prev,
+                                 const T* gates, const T* c, const T* grad_h, T* grad_c,
+                                 T* grad_x) {
   wait_for_earlier_kernels();
   const CellUnit at(units, 4);
   if (at.i >= n) return;
-  scalar::lstm_unit_grad(units, grad_h[at.i], c_prev[at.i], gates + at.gate, c[at.i], grad_c + at.i,
+  const T all = grad ? grad_h[at.i] + grad[at.i] : grad_h[at.i];
+  scalar::lstm_unit_grad(units, all, c_prev[at.i], gates + at.gate, c[at.i], grad_c + at.i,
                          grad_x + at.gate);
 }
 
@@ -44,11 +47,12 @@ __global__ void gru_kernel(int64_t n, int64_t units, const T* x, const T* s, con
 }
 
 template <class T>
-__global__ void gru_grad_kernel(int64_t n, int64_t units, const T* h_prev, const T* s,
-                                const T* gates, T* grad_h, T* grad_x, T* grad_s) {
+__global__ void gru_grad_kernel(int64_t n, int64_t units, const T* grad, const T* h_prev,
+                                const T* s, const T* gates, T* grad_h, T* grad_x, T* grad_s) {
   wait_for_earlier_kernels();
   const CellUnit at(units, 3);
   if (at.i >= n) return;
+  if (grad) grad_h[at.i] += grad[at.i];
   scalar::gru_unit_grad(units, h_prev[at.i], s + at.gate, gates + at.gate, grad_h + at.i,
                         grad_x + at.gate, grad_s + at.gate);
 }

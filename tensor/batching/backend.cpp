@@ -153,6 +153,9 @@ Device BatchBackend::resolve(Device device) {
   return gradus::backend(type_).resolve(device);
 }
 
+// Samples are rows of one product, step by step.
+bool BatchBackend::takes_lstm_steps(Device, ScalarType, int64_t) { return false; }
+
 void BatchBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Axes axes = merge(axes_of(src), axes_of(dst));
   before_writing(dst);

@@ -1,5 +1,6 @@
 // Modules and losses under autocast: the dtypes of their results against PyTorch's (autocast.def),
 // and trainings in 16 bits with a GradScaler.
+#include "gradus/tensor/backend.h"
 #include "tests/conformance/recorded.h"
 #include "tests/nn/rows.h"
 #include "tests/support.h"
@@ -106,6 +107,57 @@ TEST(ModulesUnderAutocast, ComputeRecurrentLayersInFloat32) {
   const Tensor got = std::get<0>(lstm(x));
   EXPECT_EQ(got.dtype(), kBFloat16);
   EXPECT_TRUE(allclose(got.to(kFloat), expected, 0x1p-8, 1e-6)) << got << expected;
+}
+
+// The output, both states, and the gradients of all that goes in.
+std::vector<Tensor> lstm_results(nn::LSTM lstm, const Tensor& input, const Tensor& h,
+                                 const Tensor& c, const Tensor& grad) {
+  std::vector<Tensor> in = lstm->parameters();
+  for (const Tensor& each : {input, h, c})
+    in.push_back(each.to(grad.device()).detach().set_requires_grad(true));
+  const size_t n = in.size();
+  const auto [y, state] = lstm(in[n - 3], std::make_tuple(in[n - 2], in[n - 1]));
+  const auto [last_h, last_c] = state;
+  const Tensor total = (y.to(kFloat) * grad).sum() + last_h.to(kFloat).square().sum() +
+                       last_c.to(kFloat).square().sum();
+  std::vector<Tensor> out = autograd::grad({total}, in);
+  out.insert(out.end(), {y.detach(), last_h.detach(), last_c.detach()});
+  return out;
+}
+
+// Hopper takes all steps of so many units by one kernel; other devices take them one after the
+// other.
+TEST(ModulesUnderAutocast, ComputeLstmsOfManyUnitsOnAGpuAsInFloat32) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  manual_seed(2);
+  const cuda::DeviceProperties& device = cuda::getDeviceProperties(0);
+  const bool simulated = device.simulated;
+  const int64_t steps = simulated ? 3 : 20, batch = simulated ? 3 : 70;
+  for (const int64_t units :
+       simulated ? std::vector<int64_t>{128} : std::vector<int64_t>{128, 256, 512})
+    for (const ScalarType dtype : {kBFloat16, kHalf}) {
+      if (device.major == 9 && device.minor == 0 && !simulated) {
+        EXPECT_TRUE(cuda_backend().takes_lstm_steps(Device(kCUDA, 0), dtype, units)) << units;
+      }
+      const auto rounded = [&](const Tensor& x) { return x.to(dtype).to(kFloat); };
+      nn::LSTM lstm(nn::LSTMOptions(24, units).bidirectional(true));
+      {
+        const NoGradGuard guard;
+        for (Tensor& each : lstm->parameters()) each.copy_(rounded(each * 2));
+      }
+      nn::LSTM there = std::dynamic_pointer_cast<nn::LSTMImpl>(lstm->clone());
+      there->to(kCUDA);
+      const Tensor x = rounded(randn({steps, batch, 24})), h = rounded(randn({2, batch, units})),
+                   c = rounded(randn({2, batch, units})), grad = randn({steps, batch, 2 * units});
+      const std::vector<Tensor> expected = lstm_results(lstm, x, h, c, grad);
+      const amp::autocast guard(kCUDA, dtype);
+      const std::vector<Tensor> got = lstm_results(there, x, h, c, grad.cuda());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const Tensor error = got[i].cpu().to(kFloat) - expected[i];
+        EXPECT_LE(error.norm().item<float>(), 0x1p-6f * expected[i].norm().item<float>())
+            << units << " units, result " << i;
+      }
+    }
 }
 
 struct MixedNetImpl : nn::Module {

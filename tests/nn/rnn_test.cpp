@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/tensor/backend.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -77,6 +78,39 @@ TEST(Recurrence, FusedIsTheComposite) {
               expect_close(a[i], b[i], tolerance, what + ", gradient " + std::to_string(i));
           }
     }
+}
+
+// The default of Backend, which devices without kernels of their own take.
+TEST(Recurrence, AllStepsAtOnceAreTheLoop) {
+  manual_seed(6);
+  for (const Device device : {Device(kCPU), Device(kCUDA)}) {
+    if (device.is_cuda() && !cuda::is_available()) continue;
+    for (const bool reverse : {false, true})
+      for (const bool has_bias : {false, true}) {
+        const TensorOptions options = TensorOptions(kDouble).device(device);
+        Case one = make(Recurrent::lstm, {3, 3, 3, 3}, reverse, options, 5);
+        if (!has_bias) one.w.bias_ih = one.w.bias_hh = Tensor();
+        const Recurrence y =
+            nn::detail::recur(Recurrent::lstm, one.steps, one.input, one.h, one.c, one.w);
+        const Tensor grad_h = randn_like(y.h).detach(), grad_c = randn_like(y.c).detach();
+        const Tensors expected =
+            autograd::grad({y.h, y.c}, {one.input, one.h, one.c}, {grad_h, grad_c});
+
+        const NoGradGuard guard;
+        Backend& steps = backend(one.input);
+        const Tensor x = linear(one.input, one.w.ih, one.w.bias_ih), gates = empty_like(x),
+                     cells = empty_like(y.c), states = empty_like(y.h), grad_x = empty_like(x),
+                     first_h = empty_like(one.h), first_c = empty_like(one.c);
+        steps.lstm_steps(reverse, x, one.h, one.c, one.w.hh, one.w.bias_hh, gates, cells, states);
+        steps.lstm_steps_grad(reverse, grad_h, grad_c, one.c, one.w.hh, gates, cells, grad_x,
+                              first_h, first_c);
+        const std::string what = reverse ? "reverse" : "in order";
+        expect_close(states, y.h, 1e-10, what), expect_close(cells, y.c, 1e-10, what);
+        expect_close(grad_x.matmul(one.w.ih), expected[0], 1e-10, what);
+        expect_close(first_h, expected[1], 1e-10, what);
+        expect_close(first_c, expected[2], 1e-10, what);
+      }
+  }
 }
 
 // Even sequences, enough for each thread to take some of its own, and uneven ones.

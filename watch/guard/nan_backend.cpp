@@ -425,6 +425,10 @@ Device memory_of(const F& resolve, Device) {
   return resolve();
 }
 template <class F>
+bool memory_of(const F& takes, Device, ScalarType, int64_t) {
+  return takes();
+}
+template <class F>
 void memory_of(const F& transfer, const Tensor& src, const Tensor& dst, bool) {
   cuda_flush_nonfinite(src.device());
   if (dst.is_cuda()) cuda_will_change({dst}, /*updates=*/false);

@@ -108,6 +108,9 @@ StoragePtr ProfilingBackend::allocate(size_t nbytes, Device device) {
   }
 }
 Device ProfilingBackend::resolve(Device device) { return inner().resolve(device); }
+bool ProfilingBackend::takes_lstm_steps(Device device, ScalarType dtype, int64_t units) {
+  return inner().takes_lstm_steps(device, dtype, units);
+}
 void ProfilingBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Scope scope("transfer", std::tie(src, dst));
   inner().transfer(src, dst, non_blocking);

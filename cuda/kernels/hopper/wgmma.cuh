@@ -15,6 +15,12 @@
 #include <sim/hopper.h>  // the twins of all that is written in PTX here
 #endif
 
+// nvcc 13 has no clusters for older chips, for which kernels of clusters are empty.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#undef __cluster_dims__
+#define __cluster_dims__(...)
+#endif
+
 namespace gradus::cuda::hopper {
 
 #ifdef GRADUS_SIMULATED
