@@ -99,7 +99,7 @@ __device__ inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
                    : "memory");
 }
-// As many threads of the block meet, at one of 16 barriers.
+// kThreads threads of the block meet, at one of 16 barriers.
 template <int kThreads>
 __device__ void sync_threads(int barrier) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");

@@ -1,5 +1,5 @@
-// Variables of a thread of the operating system that serve to the very end of the program. What
-// streams still hold there runs when the main thread's other variables are gone.
+// Variables of a thread of the operating system that serve to the very end of the program. Streams
+// may hold work until then, which runs when the main thread's other variables are gone.
 #pragma once
 
 #include <utility>
