@@ -52,15 +52,19 @@ int main(int argc, char** argv) {
   gpt2.to(device), gpt2.eval();
   bench::ResNet18 resnet(10);
   resnet.to(device), resnet.eval();
+  bench::ResNet50 resnet50(1000);
+  resnet50.to(device), resnet50.eval();
   for (const int64_t batch : {1, 3, 16}) {
     const Tensor tokens = randint(1000, {batch, 128}).to(device);
     const Tensor token = randint(1000, {batch, 1}).to(device);
     const Tensor images = randn({batch, 3, 32, 32}).to(device);
+    const Tensor pictures = randn({batch, 3, 224, 224}).to(device);
     const std::string of = ", batch " + std::to_string(batch);
     compare(("GPT of 4 layers of 256, 128 tokens" + of).c_str(),
             [&] { return gpt.forward(tokens); });
     compare(("the same, one token" + of).c_str(), [&] { return gpt.forward(token); });
     compare(("GPT-2, one token" + of).c_str(), [&] { return gpt2.forward(token); });
     compare(("ResNet-18, 32 x 32" + of).c_str(), [&] { return resnet.forward(images); });
+    compare(("ResNet-50, 224 x 224" + of).c_str(), [&] { return resnet50.forward(pictures); });
   }
 }
