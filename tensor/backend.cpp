@@ -132,6 +132,21 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
   copy(rest, out);
 }
 
+namespace {
+// sums = the sums of the columns of x (..., N), in Float.
+void sum_columns(Backend& on, const Tensor& x, const Tensor& sums) {
+  const int64_t n = sums.numel();
+  const Tensor rows = *raw::try_view(raw::contiguous(x), {x.numel() / n, n});
+  on.copy(raw::alias(raw::reduce(ReduceOp::sum, rows, IntArrayRef{0}, kFloat), {n}, {1}), sums);
+}
+}  // namespace
+
+void Backend::map_grad_sums(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                            const Tensor& out, const Tensor& sums) {
+  map_grad(op, grad, x, y, out);
+  sum_columns(*this, out, sums);
+}
+
 void Backend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   matmul(a, b, Tensor(), out);
   reduce(ReduceOp::sum, a, raw::alias(sums, {1, sums.numel(), 1}, {sums.numel(), 1, 1}));
@@ -187,7 +202,7 @@ void Backend::normalize_twice(const NormalizedRows& rows, double eps, const Tens
 void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                               const Tensor& other, const Tensor& of_weight, const Tensor& of_bias,
-                              const Tensor& out, const Tensor& low) {
+                              const Tensor& out, const Tensor& low, const Tensor& low_sums) {
   const int64_t n = of_weight.numel();
   const Tensor g = raw::to(grad, x.dtype()), sums = raw::empty({2, n}, x.dtype(), x.device());
   normalize_sums(rows, g, x, mean, rstd, sums);
@@ -195,6 +210,7 @@ void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, co
   normalize_grad(rows, g, x, mean, rstd, weight, sums, out);
   if (other.defined()) zip(BinaryOp::add, out, other, out);
   if (low.defined()) copy(out, low);
+  if (low_sums.defined()) sum_columns(*this, low, low_sums);
 }
 
 void Backend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
@@ -243,7 +259,7 @@ void Backend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,
   }
   if (of_x.defined())
     return normalize_grads(rows, passed, x, mean, rstd, weight, Tensor(), of_weight, of_bias, of_x,
-                           Tensor());
+                           Tensor(), Tensor());
   const Tensor sums =
       raw::empty({2, of_weight.numel()}, of_weight.scalar_type(), of_weight.device());
   normalize_sums(rows, passed, x, mean, rstd, sums);

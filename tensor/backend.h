@@ -29,6 +29,10 @@ struct Operand {
   Scalar number;
 };
 
+// Matrices of a half type with so many elements are read once more where their columns are added up
+// beside a product, and smaller ones are not.
+inline constexpr int64_t kLargeMatrix = int64_t{1} << 21;
+
 // One parameter in a step of an optimizer.
 struct UpdatedParameter {
   Tensor parameter, gradient;

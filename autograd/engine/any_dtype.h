@@ -1,5 +1,5 @@
 // Nodes that tell the engine more of their gradients: that they take one in another floating dtype
-// than their tensor has, or hand one on as it is.
+// than their tensor has, hand one on as it is, or need the sums of its columns.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -9,10 +9,14 @@ namespace gradus {
 // A base of such nodes. The engine leaves a gradient as it is only where nothing is added to it.
 struct TakesAnyDtype {};
 
-template <class F>
-class AnyDtypeNode final : public Node, public TakesAnyDtype {
+// A base of nodes whose third input is a bias, which is added to each row of what they compute. The
+// sums of the columns of a node's gradient are that of the bias.
+struct AddsBias {};
+
+template <class Says, class F>
+class SayingNode final : public Node, public Says {
  public:
-  AnyDtypeNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
+  SayingNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
 
  private:
   Tensors apply(Tensors&& grads) override { return backward_(*this, grads[0]); }
@@ -36,17 +40,17 @@ class SumNode final : public Node, public HandsOn {
   }
 };
 
-// record() of a node that takes any dtype.
-template <class F>
-void record_any_dtype(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
-                      F backward) {
-  record_node(make_node<AnyDtypeNode<F>>(name, std::move(backward)), output, inputs, saved);
+// record() of a node that says this of itself.
+template <class Says, class F>
+void record_saying(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
+                   F backward) {
+  record_node(make_node<SayingNode<Says, F>>(name, std::move(backward)), output, inputs, saved);
 }
 
 // Records that `output` is x in another dtype.
 inline void record_conversion(const Tensor& output, const Tensor& x) {
-  record_any_dtype("ToCopyBackward0", output, {x}, {},
-                   [](Node&, const Tensor& grad) { return Tensors{grad}; });
+  record_saying<TakesAnyDtype>("ToCopyBackward0", output, {x}, {},
+                               [](Node&, const Tensor& grad) { return Tensors{grad}; });
 }
 
 }  // namespace gradus

@@ -101,6 +101,14 @@ Tensor room_for_copy(const Node& sender, size_t index) {
   return running.node == &sender ? running.task->room_for_copy(sender, index) : Tensor();
 }
 
+Tensor room_for_sums(const Node& sender, size_t index) {
+  return running.node == &sender ? running.task->room_for_sums(sender, index) : Tensor();
+}
+
+Tensor sums_of(const Node& node, size_t index, const Tensor& grad) {
+  return running.node == &node ? running.task->sums_of(node, index, grad) : Tensor();
+}
+
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
     if (!broadcasts_to(meta.sizes, grad.sizes()))
@@ -210,12 +218,13 @@ void GraphTask::push(Node* node) {
 void GraphTask::process(Node* node) {
   State& state = states_.at(node);
   Tensors grads = std::move(state.grads);
-  const Copied copied = std::exchange(state.copied, {});
+  came_ = std::exchange(state.copied, {});
   run_hooks(*node, grads);
   if (captures_)
     for (Capture& capture : *captures_)
       if (capture.edge.function.get() == node) capture.grad = grads[capture.edge.input_nr];
-  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{}, copied);
+  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{});
+  came_ = {};
 }
 
 bool GraphTask::applies(Node* node, const Tensors& grads) const {
@@ -259,14 +268,21 @@ Tensor GraphTask::sum_to_add(const Node& sender, size_t index, std::optional<Sca
   return fits ? std::exchange(sum, Tensor()) : Tensor();
 }
 
+// Whether the gradient goes to a node on a GPU that gets no other one any more, but for the sum so
+// far that the sender adds.
+bool GraphTask::comes_last(const Node& sender, size_t index) const {
+  const Edge& edge = sender.next_edge(index);
+  const State& state = states_.at(edge.function.get());
+  return state.pending == 1 && !state.grads[edge.input_nr].defined() &&
+         edge.function->meta(edge.input_nr).device.is_cuda() && !GradMode::is_enabled() &&
+         !batching::here() && !is_watched(sender);
+}
+
 Tensor GraphTask::room_for_copy(const Node& sender, size_t index) {
   const Edge& edge = sender.next_edge(index);
   const Node& next = *edge.function;
-  const State& state = states_.at(&next);
   const Node::Meta& own = next.meta(edge.input_nr);
-  if (state.pending != 1 || state.grads[edge.input_nr].defined() || own.dtype != kFloat ||
-      !own.device.is_cuda() || GradMode::is_enabled() || batching::here() || is_watched(sender) ||
-      !dynamic_cast<const HandsOn*>(&next))
+  if (own.dtype != kFloat || !dynamic_cast<const HandsOn*>(&next) || !comes_last(sender, index))
     return {};
   for (const Edge& onward : next.next_edges()) {
     if (!onward.is_valid() || !needs(onward.function.get())) continue;
@@ -281,10 +297,45 @@ Tensor GraphTask::room_for_copy(const Node& sender, size_t index) {
   return {};
 }
 
-bool GraphTask::Copied::is_of(const Tensor& of, const Node::Meta& wanted) const {
-  return copy.defined() && of.is_same(grad) && version == grad.impl().storage->version() &&
-         copy.dtype() == wanted.dtype && copy.sizes() == IntArrayRef(wanted.sizes) &&
-         copy.device() == wanted.device;
+// Whether the node would add up the columns of the gradient that is still to come by this edge, in
+// a pass of its own.
+bool GraphTask::sums_for_bias(const Edge& edge) const {
+  if (!edge.is_valid() || !dynamic_cast<const AddsBias*>(edge.function.get())) return false;
+  constexpr size_t kBias = 2;
+  const Node& node = *edge.function;
+  const Node::Meta& own = node.meta(edge.input_nr);
+  const bool is_half = own.dtype == kHalf || own.dtype == kBFloat16;
+  const Edge bias = node.num_outputs() > kBias ? node.next_edge(kBias) : Edge();
+  return is_half && numel_of(own.sizes) >= kLargeMatrix && states_.at(&node).pending == 1 &&
+         bias.is_valid() && needs(bias.function.get());
+}
+
+Tensor GraphTask::room_for_sums(const Node& sender, size_t index) {
+  if (!comes_last(sender, index)) return {};
+  const Edge& edge = sender.next_edge(index);
+  const Node& next = *edge.function;
+  const Node::Meta& own = next.meta(edge.input_nr);
+  const bool copied = made_.copy.defined() && made_.index == index;
+  const auto wants = [&](const Edge& onward) { return sums_for_bias(onward); };
+  if (copied ? std::none_of(next.next_edges().begin(), next.next_edges().end(), wants)
+             : !sums_for_bias(edge))
+    return {};
+  made_.index = index;
+  return made_.sums = raw::empty({own.sizes.back()}, kFloat, own.device);
+}
+
+Tensor GraphTask::sums_of(const Node& node, size_t index, const Tensor& grad) {
+  if (!came_.sums.defined() || !came_.is_of(grad)) return {};
+  may_be_wide(node, index);  // else they are rounded
+  return came_.sums;
+}
+
+bool GraphTask::Copied::is_of(const Tensor& x) const {
+  return grad.defined() && x.is_same(grad) && version == grad.impl().storage->version();
+}
+bool GraphTask::Copied::has_copy(const Node::Meta& wanted) const {
+  return copy.defined() && copy.dtype() == wanted.dtype &&
+         copy.sizes() == IntArrayRef(wanted.sizes) && copy.device() == wanted.device;
 }
 
 // Whether the next node takes the gradient in that dtype. No digit is lost that a conversion would
@@ -326,7 +377,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
   }
 }
 
-void GraphTask::deliver(Node* node, Tensors out, const Copied& copied) {
+void GraphTask::deliver(Node* node, Tensors out) {
   const edge_list& edges = node->next_edges();
   check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", *node, " returned ",
                out.size(), " gradients, expected ", edges.size());
@@ -336,7 +387,10 @@ void GraphTask::deliver(Node* node, Tensors out, const Copied& copied) {
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
       const Node::Meta& wanted = next->meta(edges[i].input_nr);
-      if (copied.is_of(out[i], wanted)) out[i] = copied.copy;
+      Copied beside;
+      if (made_.index == i) beside = std::exchange(made_, {});
+      if (came_.is_of(out[i]) && came_.has_copy(wanted))
+        out[i] = came_.copy, beside.sums = came_.sums;
       Tensor& sum = state.grads[edges[i].input_nr];
       std::optional<Node::Meta> as_is;
       if (takes_as_is(*node, i, out[i].scalar_type()) || is_added_as_is(sum, out[i]))
@@ -344,9 +398,9 @@ void GraphTask::deliver(Node* node, Tensors out, const Copied& copied) {
       Tensor grad = fit(std::move(out[i]), as_is ? *as_is : wanted, node, i);
       const bool is_first = !sum.defined();
       sum = is_first ? std::move(grad) : sum.add(grad);
-      if (made_.copy.defined() && made_.index == i && is_first) {
-        state.copied = std::exchange(made_, {});
-        state.copied.grad = sum, state.copied.version = sum.impl().storage->version();
+      if (is_first && (beside.copy.defined() || beside.sums.defined())) {
+        beside.grad = sum, beside.version = sum.impl().storage->version();
+        state.copied = std::move(beside);
       }
     }
     if (--state.pending == 0) push(next);

@@ -39,22 +39,26 @@ class GraphTask {
   bool may_be_wide(const Node& sender, size_t index);
   Tensor sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dtype);
   Tensor room_for_copy(const Node& sender, size_t index);
+  Tensor room_for_sums(const Node& sender, size_t index);
+  Tensor sums_of(const Node& node, size_t index, const Tensor& grad);
 
  private:
-  // A gradient, and the same in a half type.
+  // A gradient, the same in a half type, and the sums of the columns of the last of these two.
   struct Copied {
-    Tensor grad, copy;
-    uint32_t version = 0;  // of grad when it was copied
+    Tensor grad, copy, sums;
+    uint32_t version = 0;  // of grad when these were made
     size_t index = 0;      // which gradient of the running node
-    // The copy where it is of `of` in that form.
-    bool is_of(const Tensor& of, const Node::Meta& wanted) const;
+    // Whether they are of x as it is.
+    bool is_of(const Tensor& x) const;
+    // Whether there is a copy in that form.
+    bool has_copy(const Node::Meta& wanted) const;
   };
   struct State {
     int pending = 0;     // gradients still to come
     bool needed = true;  // leads to a capture
     bool queued = false;
     Tensors grads;  // one per forward output, summed so far
-    Copied copied;  // the gradient of the first output
+    Copied copied;  // of the gradient of the first output
   };
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -69,9 +73,12 @@ class GraphTask {
   void process(Node* node);
   bool applies(Node* node, const Tensors& grads) const;
   Tensors call(Node* node, Tensors grads);
-  void deliver(Node* node, Tensors out, const Copied& copied);
+  void deliver(Node* node, Tensors out);
+  bool comes_last(const Node& sender, size_t index) const;
+  bool sums_for_bias(const Edge& edge) const;
   bool takes_as_is(const Node& sender, size_t index, ScalarType dtype) const;
 
+  Copied came_;        // with the gradient of the running node
   Copied made_;        // by the running node
   uint64_t wide_ = 0;  // a bit for each gradient of the running node that may_be_wide()
   bool keep_graph_;
@@ -111,5 +118,13 @@ Tensor sum_to_add(const Node& sender, size_t index, std::optional<ScalarType> dt
 // next node hands it on to one that takes it so. Undefined where none does. REQUIRES: the node
 // fills it, and its gradient is the last that the next node gets, but for sum_to_add().
 Tensor room_for_copy(const Node& sender, size_t index);
+// Memory for the sums of the columns of gradient number `index` of the running node, in Float; of
+// the copy that room_for_copy() was asked for before, where there is one. The node that gets it
+// needs them for a bias, and they save a pass over the gradient. Undefined elsewhere. REQUIRES: as
+// for room_for_copy().
+Tensor room_for_sums(const Node& sender, size_t index);
+// The running node gives the sums of the columns of `grad`, which it got, as its gradient number
+// `index`. Undefined where the sender has not made them.
+Tensor sums_of(const Node& node, size_t index, const Tensor& grad);
 
 }  // namespace gradus::autograd

@@ -1,4 +1,5 @@
 // Elementwise functions of one operand.
+#include "gradus/cuda/kernels/half_gelu.cuh"
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"
@@ -10,6 +11,8 @@ namespace gradus::cuda {
 
 void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   if (isComplexType(x.scalar_type())) return map_complex(op, x, out);
+  if (op == UnaryOp::gelu && launch_halves(row_function<float, float>(GeluOfHalf{}), out, x))
+    return;
   visit_op(op, [&](auto row) {
     using Row = scalar::Unary<row.value>;
     visit_computed<Row>(computed_type(x.dtype()), [&]<class T>(TypeTag<T>) {

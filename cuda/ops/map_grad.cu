@@ -1,4 +1,5 @@
 // The derivatives of elementwise functions of one operand.
+#include "gradus/cuda/kernels/half_gelu.cuh"
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"
@@ -24,6 +25,9 @@ void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const
 
 void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                            const Tensor& out) {
+  if (op == UnaryOp::gelu &&
+      launch_halves(row_function<float, float, float>(GeluGradOfHalf{}), out, grad, x))
+    return;
   visit_op(op, [&](auto row) {
     if constexpr (!scalar::Unary<row.value>::gives_bool)
       visit_floating(name_of(op), computed_type(out.dtype()),

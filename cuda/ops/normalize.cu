@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/matmul/column_sums.h"
 #include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/ops/windows/normalize_columns.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -91,8 +92,8 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
       const int lanes = lanes_for(rows.length, width);
       launch_pdl(normalize_kernel<T, width, true, false, false>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, 0.0,
-                 data<T>(x), none, none, none, means, squares, Bounds<T>{}, static_cast<T*>(nullptr),
-                 HalfCopy{});
+                 data<T>(x), none, none, none, means, squares, Bounds<T>{},
+                 static_cast<T*>(nullptr), HalfCopy{});
     });
     const auto of = make(type);
     launch_pdl(group_moments_kernel<T, std::remove_const_t<decltype(of)>>,
@@ -123,15 +124,15 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
   x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
 }
 
-void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, double eps, const Tensor& x,
-                       const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                       const Tensor& mean, const Tensor& rstd, const Tensor& out,
-                       const Tensor& low) {
+void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, double eps,
+                       const Tensor& x, const Tensor& identity, const Tensor& weight,
+                       const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                       const Tensor& out, const Tensor& low) {
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
-    const bool vectors = has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}) &&
-                         has_vectors_of<T, Half>(low);
+    const bool vectors =
+        has_vectors<T>(rows, {&x, &identity, &weight, &bias, &out}) && has_vectors_of<T, Half>(low);
     with_width<T>(vectors, [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
       with_after(after, [&](auto adds, auto clamps) {
@@ -145,9 +146,10 @@ void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, doubl
   });
 }
 
-void grad_by_rows(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad, const Tensor& x,
-                  const Tensor& mean, const Tensor& rstd, const Tensor& weight, const Tensor& bias,
-                  const Tensor& products, const Tensor& sums, const Tensor& out) {
+void grad_by_rows(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
+                  const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                  const Tensor& bias, const Tensor& products, const Tensor& sums,
+                  const Tensor& out) {
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -212,8 +214,7 @@ Tensor table_of_sums(const NormalizedRows& rows, const AfterNorm& after, const T
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
-  if (rows.columns)
-    return normalize_by_columns(rows, {}, x, {}, weight, bias, mean, rstd, out);
+  if (rows.columns) return normalize_by_columns(rows, {}, x, {}, weight, bias, mean, rstd, out);
   if (x.dtype() == kHalf || x.dtype() == kBFloat16) {
     check_length(rows);
     return normalize_halves(rows, eps, x, weight, bias, mean, rstd, out);
@@ -303,48 +304,57 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
   if (rows.columns)
-    return sums_of_columns(rows, {}, grad, x, {}, {}, {}, mean, rstd,
-                           row_of(sums, 0), row_of(sums, 1), {});
-  reduce(ReduceOp::sum,
-         table_of_sums(rows, {}, grad, x, {}, {}, {}, mean, rstd, {}),
+    return sums_of_columns(rows, {}, grad, x, {}, {}, {}, mean, rstd, row_of(sums, 0),
+                           row_of(sums, 1), {});
+  reduce(ReduceOp::sum, table_of_sums(rows, {}, grad, x, {}, {}, {}, mean, rstd, {}),
          raw::unsqueeze(sums, 1));
 }
 
 namespace {
-template <class T, int V, int kVectors, int kBlock, class G>
+template <class T, int V, int kVectors, int kBlock, bool kSums, class G>
 void launch_grads(const Context& context, const NormalizedRows& rows, int lanes, const Tensor& grad,
                   const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                   const Tensor& other, const Tensor& of_weight, const Tensor& of_bias,
-                  const Tensor& out, const Tensor& low) {
+                  const Tensor& out, const Tensor& low, const Tensor& low_sums) {
   // All blocks run at once, each team with a few rows at least.
   constexpr int64_t kLeastRows = 4;
   constexpr bool kTeams = kBlock <= kGradsThreads;
   const int threads = kTeams ? kBlock : lanes, teams = threads / lanes;
-  const int64_t blocks = kTeams ? kGradsBlocks : kMostGradsThreads / threads;
+  const int64_t blocks =
+      kTeams ? grads_blocks(kVectors, kBlock, kSums) : kMostGradsThreads / threads;
   const int64_t lines =
       std::min(context.multiprocessors * blocks, ceil_div(rows.rows, kLeastRows * teams));
-  const Tensor table = raw::empty({2, lines, rows.length}, x.dtype(), x.device());
-  T* const products = table.data_ptr<T>();
+  constexpr unsigned kTables = kSums ? 3 : 2;
+  const Tensor tables = raw::empty({kTables, lines, rows.length}, x.dtype(), x.device());
   launch_pdl(
-      normalize_grads_kernel<T, V, kVectors, kBlock, G>,
+      normalize_grads_kernel<T, V, kVectors, kBlock, G, kSums>,
       {dim3(static_cast<unsigned>(lines)), static_cast<unsigned>(threads), 0, context.stream}, rows,
       lanes, data<G>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
-      data<T>(other), products, products + lines * rows.length, out.data_ptr<T>(), copy_to(low));
+      data<T>(other), tables.data_ptr<T>(), out.data_ptr<T>(), copy_to(low));
   const int n = static_cast<int>(rows.length);
   launch_pdl(column_totals<T>,
-             {dim3(static_cast<unsigned>(ceil_div(n, kTotalColumns))),
+             {dim3(static_cast<unsigned>(ceil_div(n, kTotalColumns)), kTables),
               dim3(kTotalColumns, kTotalLines), 0, context.stream},
-             n, static_cast<int>(lines), static_cast<const T*>(products),
-             of_weight.data_ptr<T>(), of_bias.data_ptr<T>());
+             n, static_cast<int>(lines), static_cast<const T*>(tables.data_ptr<T>()),
+             of_weight.data_ptr<T>(), of_bias.data_ptr<T>(),
+             kSums ? static_cast<T*>(low_sums.data_ptr()) : nullptr);
+}
+
+// Threads that share a row where each has up to `vectors` of `width`: a power of two.
+int grads_lanes(int64_t length, int width, int vectors) {
+  const auto least = static_cast<unsigned>(ceil_div<int64_t>(length, int64_t{width} * vectors));
+  return std::max(32, static_cast<int>(std::bit_ceil(least)));
 }
 }  // namespace
 
 void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                   const Tensor& other, const Tensor& of_weight,
-                                  const Tensor& of_bias, const Tensor& out, const Tensor& low) {
+                                  const Tensor& of_bias, const Tensor& out, const Tensor& low,
+                                  const Tensor& low_sums) {
   const auto by_default = [&] {
-    Backend::normalize_grads(rows, grad, x, mean, rstd, weight, other, of_weight, of_bias, out, low);
+    Backend::normalize_grads(rows, grad, x, mean, rstd, weight, other, of_weight, of_bias, out, low,
+                             low_sums);
   };
   if (rows.columns || (low.defined() && x.dtype() != kFloat)) return by_default();
   const Context context(x);
@@ -353,22 +363,32 @@ void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad
     const bool vectors = has_vectors<T>(rows, {&x, &weight, &other, &out}) &&
                          has_vectors_of<T, G>(grad) && has_vectors_of<T, Half>(low);
     with_width<T>(vectors, [&](auto width) {
-      const int64_t wanted = ceil_div<int64_t>(rows.length, width * kGradsVectors);
-      if (!by_element || wanted > kMostGradsThreads) return by_default();
+      const int64_t most = int64_t{kMostGradsThreads} * width * kGradsVectors;
+      if (!by_element || rows.length > most) return by_default();
+      // Kernels for gradients and sums of the types that autocast makes are enough.
+      constexpr bool kMaySum = std::is_same_v<T, float> && !std::is_same_v<G, float> && width > 1;
       const auto launch = [&](auto count, auto block, int lanes) {
-        launch_grads<T, width, count, block, G>(context, rows, lanes, grad, x, mean, rstd, weight,
-                                                other, of_weight, of_bias, out, low);
+        const auto run_with = [&](auto sums) {
+          launch_grads<T, width, count, block, sums, G>(context, rows, lanes, grad, x, mean, rstd,
+                                                        weight, other, of_weight, of_bias, out, low,
+                                                        low_sums);
+        };
+        if constexpr (kMaySum && block <= kGradsThreads)
+          if (low_sums.defined()) return run_with(std::true_type());
+        run_with(std::false_type());
+        if (low_sums.defined()) sum_columns_of(low, low_sums);
       };
       using Few = std::integral_constant<int, kGradsVectors>;
-      using Many = std::integral_constant<int, kWarpGradsVectors>;
+      using Many = std::integral_constant<int, kManyGradsVectors>;
       using Block = std::integral_constant<int, kGradsThreads>;
-      const int lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)));
-      if (rows.length <= 32 * width * kWarpGradsVectors)
-        launch(Many(), Block(), 32);
-      else if (lanes <= kGradsThreads)
-        launch(Few(), Block(), lanes);
+      const int few = grads_lanes(rows.length, width, kGradsVectors),
+                many = grads_lanes(rows.length, width, kManyGradsVectors);
+      if (many <= kGradsThreads && (many < few || many == 32))
+        launch(Many(), Block(), many);
+      else if (few <= kGradsThreads)
+        launch(Few(), Block(), few);
       else
-        launch(Few(), std::integral_constant<int, kMostGradsThreads>(), lanes);
+        launch(Few(), std::integral_constant<int, kMostGradsThreads>(), few);
     });
   };
   if (grad.dtype() == kHalf) return run(TypeTag<float>{}, TypeTag<Half>{});

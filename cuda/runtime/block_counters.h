@@ -3,7 +3,7 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kBlockCounters = 128;
+inline constexpr int kBlockCounters = 512;
 
 // kBlockCounters numbers for kernels of the current stream, each of which finds them 0 and leaves
 // them 0. Each stream has its own, and each stream of a captured graph: kernels that may run at the

@@ -58,7 +58,7 @@ Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tens
 
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                               const Tensor& other, const Tensor& low) {
+                               const Tensor& other, const Tensor& low, const Tensor& low_sums) {
   const auto room = [&] {
     return empty({rows.groups * rows.weights()}, computed_type(x.dtype()), x.device());
   };
@@ -67,7 +67,7 @@ NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, c
   const Tensor g = is_half && x.dtype() == kFloat ? grad : to(grad, x.dtype());
   backend(x).normalize_grads(rows, taken(contracts::normalize_grads::grad, g), raw::contiguous(x),
                              raw::contiguous(mean), raw::contiguous(rstd), row_major(weight),
-                             row_major(other), of_weight, of_bias, out, low);
+                             row_major(other), of_weight, of_bias, out, low, low_sums);
   return {out, of_weight, of_bias};
 }
 

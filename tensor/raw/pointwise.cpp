@@ -203,11 +203,16 @@ Tensor map(UnaryOp op, const Tensor& x) {
   return out;
 }
 
-Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
+Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                const Tensor& sums) {
   const ScalarType dtype = grad.scalar_type();
   const auto ready = [dtype](const Tensor& t) { return t.defined() ? to(t, dtype) : t; };
   Tensor out = empty_as(grad, dtype);
-  if (out.numel() > 0) backend(out).map_grad(op, grad, ready(x), ready(y), out);
+  if (out.numel() == 0) return out;
+  if (sums.defined())
+    backend(out).map_grad_sums(op, grad, ready(x), ready(y), out, sums);
+  else
+    backend(out).map_grad(op, grad, ready(x), ready(y), out);
   return out;
 }
 

@@ -106,7 +106,15 @@ Scalar item(const Tensor& x);
 ScalarType result_type(std::initializer_list<Operand> operands);
 inline ScalarType result_type(const Operand& x, const Operand& y) { return result_type({x, y}); }
 Tensor map(UnaryOp op, const Tensor& x);
-Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
+// sums: undefined, or Float, one for each element of the last dimension: the sums of the result's
+// columns.
+Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                const Tensor& sums = {});
+// Whether map_grad() adds up columns of half types as it computes them: for activations, which
+// follow layers with a bias.
+constexpr bool sums_beside(UnaryOp op) {
+  return op == UnaryOp::relu || op == UnaryOp::gelu || op == UnaryOp::silu;
+}
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
 // y and z broadcast to x, or it to them. Tensors enter in the dtype that all promote to, numbers in
 // the one that is computed with. REQUIRES: z is a number where y is one. Errors: TypeError where
@@ -184,13 +192,15 @@ Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tens
                       const Tensor& sums);
 // Both at once, the sums as two tensors (groups * weights). other: undefined, or of x's shape and
 // dtype; it is added to the gradient of x. low: undefined, or of x's shape and a half type; it
-// becomes that sum in its type.
+// becomes that sum in its type. low_sums: undefined, or (length), Float, where low is defined: the
+// sums of its columns.
 struct NormalizeGrads {
   Tensor x, weight, bias;
 };
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight,
-                               const Tensor& other = {}, const Tensor& low = {});
+                               const Tensor& other = {}, const Tensor& low = {},
+                               const Tensor& low_sums = {});
 // The statistics of the elements that share them: mean, and rstd = 1 / sqrt(variance + eps).
 // running_mean and running_var move by `momentum` towards the mean and the unbiased variance; count
 // becomes one more. Each of these three may be undefined.

@@ -333,6 +333,54 @@ TEST_F(AutocastGradients, OfAResidualConnectionAreSummedAsTheyAreMade) {
     }
 }
 
+// Who computes the gradient of a large result of a layer adds up its columns, too: that is the
+// gradient of the bias, for which nobody reads it once more.
+TEST_F(AutocastGradients, OfBiasesComeWithThoseOfLargeResults) {
+  const int64_t rows = 8192, width = 256;  // kLargeMatrix elements
+  const Affine norm(width);
+  const auto residual = [&](const Tensor& x, const Tensor& h) {
+    if (h.is_cuda()) return norm(x + h);
+    return layer_norm(wide(x) + h, {width}, wide(norm.weight), wide(norm.bias));
+  };
+  using User = std::function<Tensor(const Tensor&, const Tensor&)>;
+  const std::pair<ScalarType, User> users[] = {
+      {kHalf, [](const Tensor&, const Tensor& h) { return silu(h); }},
+      {kBFloat16, [](const Tensor&, const Tensor& h) { return gelu(h); }},
+      {kBFloat16, residual}};
+  for (const auto& [dtype, user] : users) {
+    const Tensor z = randn({4, rows / 4, 8}), w = randn({width, 8}).cuda().requires_grad_(),
+                 b = randn({width}).cuda().requires_grad_(), grad = randn({4, rows / 4, width}),
+                 x = randn({4, rows / 4, width}).cuda();
+    const auto gradients = [&, dtype = dtype, &user = user](Device device, bool seen, bool hooked,
+                                                            Tensors& grads) {
+      const auto there = [&](const Tensor& t) {
+        return device.is_cuda() ? t.cuda() : wide(t).requires_grad_(t.requires_grad());
+      };
+      const amp::autocast guard(kCUDA, dtype, device.is_cuda());
+      const Tensor weight = there(w), bias = there(b), h = linear(there(z), weight, bias);
+      if (hooked) h.register_hook([](const Tensor& g) { return g * 1; });
+      const Tensor y = user(x, h);
+      if (seen) y.grad_fn()->add_post_hook(std::make_unique<Sees>());
+      for (const Tensor& leaf : {weight, bias, norm.weight, norm.bias})
+        Tensor(leaf).mutable_grad() = Tensor();
+      const Tensor of_y = there(grad).to(y.dtype());
+      const int64_t launches = launches_of([&] { y.backward(of_y); });
+      grads = {weight.grad(), bias.grad()};
+      return launches;
+    };
+    Tensors exact, separate, got, hooked;
+    gradients(kCPU, false, false, exact);
+    const int64_t before = gradients(kCUDA, true, false, separate),
+                  now = gradients(kCUDA, false, false, got);
+    const int64_t of_sum = &user == &users[2].second ? 1 : 0;  // its copy in a half type
+    EXPECT_EQ(before - now, 1 + of_sum);
+    gradients(kCUDA, false, true, hooked);  // of another tensor than the one that came
+    for (const Tensors& all : {separate, got, hooked})
+      for (size_t i = 0; i < all.size(); ++i)
+        EXPECT_LE(apart(all[i], exact[i]), dtype == kHalf ? 0x1p-8 : 0x1p-5) << i;
+  }
+}
+
 // A hook that sees or changes the sum sees all of it, and the product reads what it gives.
 TEST_F(AutocastGradients, OfAResidualConnectionAreSeenWhole) {
   const Affine norm(16);

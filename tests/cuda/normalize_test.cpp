@@ -167,7 +167,7 @@ TEST_F(CudaNormalize, GradientsOfHalfTypes) {
 // A copy in a half type and a sum with another tensor have the bits of operations by themselves.
 TEST_F(CudaNormalize, CopiesAndSumsInTheSamePass) {
   for (const ScalarType dtype : {kHalf, kBFloat16})
-    for (const int64_t length : {1, 7, 12, 96, 388, 1030, 9001})
+    for (const int64_t length : {1, 7, 12, 96, 388, 512, 768, 1030, 2056, 9001})
       for (const int64_t inner : {1, length < 100 ? 4 : 1})
         for (const Device device : {Device(kCPU), Device(kCUDA)}) {
           const NormalizedRows rows = {pick(1, length < 100 ? 40 : 3), length * inner, 1, inner,
@@ -191,6 +191,15 @@ TEST_F(CudaNormalize, CopiesAndSumsInTheSamePass) {
             EXPECT_TRUE(summed.weight.equal(plain.weight) && summed.bias.equal(plain.bias));
             EXPECT_TRUE(run(other, {}).x.equal(summed.x));
             EXPECT_TRUE(run({}, low).x.equal(plain.x) && low.equal(plain.x.to(dtype)));
+            const Tensor sums = raw::empty({length * inner}, kFloat, device);
+            const auto with_sums =
+                raw::normalize_grads(rows, grad, x, mean, rstd, w, other, low, sums);
+            EXPECT_TRUE(with_sums.x.equal(summed.x) && low.equal(summed.x.to(dtype)));
+            EXPECT_TRUE(with_sums.weight.equal(summed.weight) && with_sums.bias.equal(summed.bias));
+            expect_close(
+                sums, summed.x.cpu().to(kDouble).view({rows.rows, -1}).sum(0),
+                (dtype == kHalf ? 0x1p-8 : 0x1p-5) * std::sqrt(static_cast<double>(rows.rows)),
+                "sums");
           }
         }
 }

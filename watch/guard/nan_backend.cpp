@@ -123,7 +123,8 @@ constexpr unsigned passing_parameters(Function f) {
     case Function::matmul:
     case Function::matmul_sums:
       return all;
-    case Function::map_grad:  // grad times the derivative
+    case Function::map_grad:
+    case Function::map_grad_sums:  // grad times the derivative
       return first;
     default:
       return 0;
@@ -256,7 +257,8 @@ class Look {
     stays_finite_ = stays_finite(op);
     if (function_ == Function::map && passes(op)) passing_ = ~0u;
     // The gradient of relu is 0 where it chose another number, whatever comes in.
-    if (function_ == Function::map_grad && !passes(op)) passing_ = 0;
+    if (!passes(op) && (function_ == Function::map_grad || function_ == Function::map_grad_sums))
+      passing_ = 0;
   }
   template <class Row>
   requires(std::is_same_v<Row, BinaryOp> || std::is_same_v<Row, TernaryOp> ||

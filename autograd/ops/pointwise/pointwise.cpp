@@ -4,6 +4,7 @@
 
 #include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/pointwise/complex.h"
@@ -163,7 +164,8 @@ void record_unary(UnaryOp op, const Tensor& x, const Tensor& y) {
                return slope.defined() ? g * slope : row.dx(g, saved_x, saved_y);
              })};
            if (GradMode::is_enabled()) return {row.dx(grad, saved_x, saved_y)};
-           return {raw::map_grad(op, grad, saved_x, saved_y)};
+           const Tensor sums = raw::sums_beside(op) ? autograd::room_for_sums(n, 0) : Tensor();
+           return {raw::map_grad(op, grad, saved_x, saved_y, sums)};
          });
 }
 

@@ -2,6 +2,8 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
 
+#include "gradus/autograd/engine/any_dtype.h"
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/pieces.h"
 #include "gradus/autograd/engine/record.h"
 
@@ -118,26 +120,32 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   }
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
-    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
-           {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
-           [](Node& n, const Tensor& grad) {
-             Tensors grads(3);
-             // All leading dimensions are rows.
-             const auto rows = [](const Tensor& x) {
-               return x.dim() == 2 ? x
-                                   : x.reshape({numel_of(x.sizes().slice(0, x.sizes().size() - 1)),
-                                                x.size(-1)});
-             };
-             // The weight's first: its pieces travel beside the input's gradient.
-             if (n.wants(1) && (GradMode::is_enabled() || grad.is_complex()))
-               grads[1] = rows(grad).t().matmul(rows(conj(n.saved(0))));
-             else if (n.wants(1))
-               std::tie(grads[1], grads[2]) =
-                   autograd::product_in_pieces(n, 1, rows(grad).t(), rows(n.saved(0)), n.wants(2));
-             if (n.wants(2) && !grads[2].defined()) grads[2] = rows(grad).sum(0);
-             if (n.wants(0)) grads[0] = grad.matmul(conj(n.saved(1)));
-             return grads;
-           });
+    record_saying<AddsBias>(
+        bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
+        {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
+        [](Node& n, const Tensor& grad) {
+          Tensors grads(3);
+          // All leading dimensions are rows.
+          const auto rows = [](const Tensor& x) {
+            return x.dim() == 2 ? x
+                                : x.reshape({numel_of(x.sizes().slice(0, x.sizes().size() - 1)),
+                                             x.size(-1)});
+          };
+          // The node that computed the gradient may have added up its columns, too.
+          const Tensor sums = n.wants(2) ? autograd::sums_of(n, 2, grad) : Tensor();
+          // The weight's first: its pieces travel beside the input's gradient.
+          if (n.wants(1) && (GradMode::is_enabled() || grad.is_complex()))
+            grads[1] = rows(grad).t().matmul(rows(conj(n.saved(0))));
+          else if (n.wants(1))
+            std::tie(grads[1], grads[2]) = autograd::product_in_pieces(
+                n, 1, rows(grad).t(), rows(n.saved(0)), n.wants(2) && !sums.defined());
+          if (sums.defined())
+            grads[2] = sums;
+          else if (n.wants(2) && !grads[2].defined())
+            grads[2] = rows(grad).sum(0);
+          if (n.wants(0)) grads[0] = grad.matmul(conj(n.saved(1)));
+          return grads;
+        });
   return out;
 }
 

@@ -53,8 +53,9 @@ Tensors device_gradients(Node& n, const NormalizedRows& rows, const Tensor& grad
     return {{}, sums.select(0, 0), sums.select(0, 1)};
   }
   // x may have other uses, such as the sum of a residual connection, and be such a sum.
-  const Tensor other = autograd::sum_to_add(n, 0), copy = autograd::room_for_copy(n, 0);
-  const auto of = raw::normalize_grads(rows, grad, x, mean, rstd, weight, other, copy);
+  const Tensor other = autograd::sum_to_add(n, 0), copy = autograd::room_for_copy(n, 0),
+               sums = autograd::room_for_sums(n, 0);
+  const auto of = raw::normalize_grads(rows, grad, x, mean, rstd, weight, other, copy, sums);
   return {of.x, of.weight, of.bias};
 }
 
@@ -70,7 +71,7 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
              bias_shape = bias.defined() ? bias.impl().sizes : Dims();
   const bool has_weight = weight.defined();
   // Under autocast the gradient comes as a product makes it.
-  record_any_dtype(
+  record_saying<TakesAnyDtype>(
       node, y, {x, weight, bias}, {x, mean, rstd, weight},
       [=](Node& n, const Tensor& grad) -> Tensors {
         const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();

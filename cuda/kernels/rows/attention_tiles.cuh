@@ -15,22 +15,13 @@
 #pragma once
 
 #include "gradus/cuda/kernels/attention.cuh"
+#include "gradus/cuda/kernels/power_of_2.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {
 
 inline constexpr int kTensorAttentionThreads = 128;
 inline constexpr float kLog2E = 1.44269504088896341f;
-
-__device__ inline float power_of_2(float x) {
-#if defined(GRADUS_SIMULATED)
-  return exp2f(x);
-#else
-  float out;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
-  return out;
-#endif
-}
 
 // A matrix of one head.
 template <class T>

@@ -11,5 +11,7 @@ bool sums_columns(const Tensor& a);
 // sums (M) = the sums of the rows of a (1, M, K), in float32; of a's type or Float. REQUIRES:
 // sums_columns(a); the device of a is current.
 void sum_columns(const Tensor& a, const Tensor& sums);
+// sums (N), Float = the sums of the columns of x (..., N), which is contiguous and of a half type.
+void sum_columns_of(const Tensor& x, const Tensor& sums);
 
 }  // namespace gradus::cuda

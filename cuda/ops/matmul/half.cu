@@ -143,14 +143,13 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
 void matmul_half_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   // cuBLAS needs no launch for the sums, which take longer than what `wgmma` wins for few tiles.
   // Its sums of large matrices take 13 us on an H200, where memory allows 3 to 11.
-  constexpr int64_t kLarge = 1 << 21;
   const bool sums_apart =
       sums_columns(a) && !gradus::detail::batch_invariant() && matmul_kernel() == "automatic";
   const int64_t multiprocessors = getDeviceProperties(current_device()).multiprocessors;
   const bool few = wgmma_tiles(a.sizes()[1], b.sizes()[2], 1, 64, 64) <= multiprocessors;
   if (matmul_kernel() == "automatic" && has_cublas_lt() && !gradus::detail::batch_invariant() &&
-      (few || !wgmma_suits(a, b, out, multiprocessors)) && !(sums_apart && a.numel() >= kLarge) &&
-      cublas_lt_matmul(a, b, Tensor(), out, sums))
+      (few || !wgmma_suits(a, b, out, multiprocessors)) &&
+      !(sums_apart && a.numel() >= kLargeMatrix) && cublas_lt_matmul(a, b, Tensor(), out, sums))
     return;
   matmul_half(a, b, Tensor(), out);
   if (sums_apart) return sum_columns(a, sums);
