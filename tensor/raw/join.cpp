@@ -27,7 +27,7 @@ void check_joins(const Tensor& x, size_t position, const Tensor& first, int64_t 
 }
 
 // The format that all parts suggest, of which `first` is one; else row-major.
-MemoryFormat format_of(const Tensor& first, ArrayRef<Tensor> tensors) {
+MemoryFormat joined_format(const Tensor& first, ArrayRef<Tensor> tensors) {
   const MemoryFormat format = first.suggest_memory_format();
   if (format == MemoryFormat::Contiguous) return format;
   for (const Tensor& x : tensors)
@@ -71,7 +71,7 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
     check_joins(tensors[i], i, *first, d);
     sizes[d] = (Checked(sizes[d]) + tensors[i].impl().sizes[d]).get("cat", "the joined size");
   }
-  const MemoryFormat format = format_of(*first, tensors);
+  const MemoryFormat format = joined_format(*first, tensors);
   const bool row_major = format == MemoryFormat::Contiguous;
   const Tensor out = empty(sizes, dtype, first->device(), format);
   if (row_major && all_add) {

@@ -11,13 +11,13 @@ namespace {
 class GroupNormTest : public GpuTest {};
 
 constexpr MemoryFormat kChannelsLast = MemoryFormat::ChannelsLast;
-double unit_of(ScalarType dtype) {
+double last_unit_of(ScalarType dtype) {
   return dtype == kBFloat16 ? 0x1p-7 : dtype == kHalf ? 0x1p-10 : dtype == kFloat ? 1e-5 : 1e-13;
 }
-double apart(const Tensor& got, const Tensor& expected) {
+double distance_of(const Tensor& got, const Tensor& expected) {
   return (got.detach().to(kCPU).to(kDouble) - expected.detach()).abs().max().item<double>();
 }
-Tensor leaf(const Tensor& x) { return x.detach().set_requires_grad(true); }
+Tensor leaf_of(const Tensor& x) { return x.detach().set_requires_grad(true); }
 
 // A norm with random parameters and what follows it, and the same in float64.
 struct Norms {
@@ -59,7 +59,7 @@ TEST_F(GroupNormTest, ValuesAndGradientsOfChannelsLast) {
             sizes.size() == 5 ? MemoryFormat::ChannelsLast3d : kChannelsLast;
         const Tensor x = (3 * randn(sizes) + 4).to(dtype), grad = randn(sizes).to(dtype);
         Norms of(groups, sizes[1], silu, dtype == kDouble ? kDouble : kFloat);
-        const Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(format));
+        const Tensor here = leaf_of(x.to(kDouble)), there = leaf_of(x.cuda().contiguous(format));
         const Tensor expected = of.in_double->forward(here);
         expected.backward(grad.to(kDouble));
         const Tensor grad_there = grad.cuda().contiguous(format);
@@ -70,15 +70,15 @@ TEST_F(GroupNormTest, ValuesAndGradientsOfChannelsLast) {
         // Sums of columns, of groups, the result; in the backward pass as well.
         EXPECT_EQ(middle - before, 3);
         EXPECT_EQ(cuda::stats().kernel_launches - middle, 3);
-        const double unit = unit_of(dtype);
+        const double unit = last_unit_of(dtype);
         EXPECT_EQ(got.dtype(), dtype);
         EXPECT_TRUE(got.is_contiguous(format));
         EXPECT_TRUE(there.grad().is_contiguous(format));
-        EXPECT_LE(apart(got, expected), 16 * unit);
-        EXPECT_LE(apart(there.grad(), here.grad()), 16 * unit);
+        EXPECT_LE(distance_of(got, expected), 16 * unit);
+        EXPECT_LE(distance_of(there.grad(), here.grad()), 16 * unit);
         const double of_sums = dtype == kDouble ? 1e-11 : 1e-3;
         for (size_t i = 0; i < 2; ++i)
-          EXPECT_LE(apart(of.norm->parameters()[i].grad(), of.exact->parameters()[i].grad()),
+          EXPECT_LE(distance_of(of.norm->parameters()[i].grad(), of.exact->parameters()[i].grad()),
                     of_sums);
       }
 }
@@ -86,11 +86,11 @@ TEST_F(GroupNormTest, ValuesAndGradientsOfChannelsLast) {
 TEST_F(GroupNormTest, WithoutParametersAndOfALargeMean) {
   const Tensor x = randn({2, 16, 16, 16}) + 1e3, grad = randn({2, 16, 16, 16});
   Norms of(4, 16, true, kFloat, false);
-  const Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(kChannelsLast));
+  const Tensor here = leaf_of(x.to(kDouble)), there = leaf_of(x.cuda().contiguous(kChannelsLast));
   const Tensor expected = of.in_double->forward(here), got = of.net->forward(there);
   expected.backward(grad.to(kDouble)), got.backward(grad.cuda());
-  EXPECT_LE(apart(got, expected), 1e-3);
-  EXPECT_LE(apart(there.grad(), here.grad()), 1e-3);
+  EXPECT_LE(distance_of(got, expected), 1e-3);
+  EXPECT_LE(distance_of(there.grad(), here.grad()), 1e-3);
 }
 
 // As PyTorch's, the result is float32 under autocast. A convolution that follows in a Sequential
@@ -110,7 +110,7 @@ TEST_F(GroupNormTest, UnderAutocast) {
     }
     net->to(kCUDA);
     const Tensor x = randn({2, 8, 10, 10});
-    const Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(kChannelsLast));
+    const Tensor here = leaf_of(x.to(kDouble)), there = leaf_of(x.cuda().contiguous(kChannelsLast));
     Tensor got;
     {
       const amp::autocast autocast(kCUDA, kBFloat16);
@@ -120,11 +120,12 @@ TEST_F(GroupNormTest, UnderAutocast) {
     const Tensor expected = exact->forward(here), grad = randn(expected.sizes());
     expected.backward(grad.to(kDouble));
     got.backward(grad.to(got.dtype()).cuda().contiguous(kChannelsLast));
-    EXPECT_LE(apart(got, expected), 0.05);
-    EXPECT_LE(apart(there.grad(), here.grad()), 0.05);
+    EXPECT_LE(distance_of(got, expected), 0.05);
+    EXPECT_LE(distance_of(there.grad(), here.grad()), 0.05);
     for (size_t i = 0; i < net->parameters().size(); ++i) {
       const Tensor& of = exact->parameters()[i].grad();
-      EXPECT_LE(apart(net->parameters()[i].grad(), of), 0.02 * of.abs().max().item<double>() + 0.02)
+      EXPECT_LE(distance_of(net->parameters()[i].grad(), of),
+                0.02 * of.abs().max().item<double>() + 0.02)
           << i;
     }
   }
@@ -140,18 +141,18 @@ TEST_F(GroupNormTest, SecondDerivatives) {
     norm->weight = in[1], norm->bias = in[2];
     return Tensors{net->forward(in[0])};
   };
-  EXPECT_TRUE(autograd::gradcheck(f, {leaf(x), leaf(w), leaf(b)}));
-  EXPECT_TRUE(autograd::gradgradcheck(f, {leaf(x), leaf(w), leaf(b)}));
+  EXPECT_TRUE(autograd::gradcheck(f, {leaf_of(x), leaf_of(w), leaf_of(b)}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {leaf_of(x), leaf_of(w), leaf_of(b)}));
 }
 
 // A gradient that lies elsewhere, and one of another type, are taken.
 TEST_F(GroupNormTest, GradientsOfAnyLayoutAndType) {
   const Tensor x = randn({2, 16, 4, 4}), grad = randn({2, 32, 4, 4});
   Norms of(2, 16, true, kFloat);
-  const Tensor here = leaf(x.to(kDouble)), there = leaf(x.cuda().contiguous(kChannelsLast));
+  const Tensor here = leaf_of(x.to(kDouble)), there = leaf_of(x.cuda().contiguous(kChannelsLast));
   of.in_double->forward(here).backward(grad.to(kDouble).narrow(1, 16, 16));
   of.net->forward(there).backward(grad.cuda().contiguous(kChannelsLast).narrow(1, 16, 16));
-  EXPECT_LE(apart(there.grad(), here.grad()), 1e-4);
+  EXPECT_LE(distance_of(there.grad(), here.grad()), 1e-4);
 }
 
 // Hooks see what they would see of modules that run one by one.
@@ -162,8 +163,8 @@ TEST_F(GroupNormTest, HooksKeepModulesApart) {
       [&](nn::Module&, const Tensor&, const Tensor& y) { return seen = y; });
   const Tensor x = randn({2, 16, 4, 4}), got = of.net->forward(x.cuda().contiguous(kChannelsLast));
   ASSERT_TRUE(seen.defined());
-  EXPECT_LE(apart(seen, of.exact->forward(x.to(kDouble))), 1e-4);
-  EXPECT_LE(apart(got, of.in_double->forward(x.to(kDouble))), 1e-4);
+  EXPECT_LE(distance_of(seen, of.exact->forward(x.to(kDouble))), 1e-4);
+  EXPECT_LE(distance_of(got, of.in_double->forward(x.to(kDouble))), 1e-4);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ __device__ int64_t sample_begin(const Columns<V>& columns) {
 
 // V elements by accesses of 16 bytes at most, and numbers of the type S that become such.
 template <class T, int V>
-__device__ Vector<T, V> load_numbers(const T* from) {
+__device__ Vector<T, V> load_wide(const T* from) {
   constexpr int kWide = V < vector_width<T> ? V : vector_width<T>;
   Vector<T, V> out;
 #pragma unroll
@@ -38,7 +38,7 @@ __device__ Vector<T, V> load_numbers(const T* from) {
   return out;
 }
 template <class T, class S, int V>
-__device__ void store_numbers(T* to, const Vector<S, V>& value) {
+__device__ void store_wide(T* to, const Vector<S, V>& value) {
   constexpr int kWide = V < vector_width<T> ? V : vector_width<T>;
 #pragma unroll
   for (int v = 0; v < V; v += kWide) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kColumnThreads, 4)
     if (silu)
 #pragma unroll
       for (int v = 0; v < V; ++v) y.at[v] *= sigmoid_of<is_half<T>>(y.at[v]);
-    store_numbers(out + at, y);
+    store_wide(out + at, y);
   });
 }
 
@@ -181,7 +181,7 @@ struct GroupGradTerms {
     grad += sample_begin(columns), x += sample_begin(columns);
   }
   __device__ Loaded load(int64_t at) const {
-    return {load_numbers<G, V>(grad + at), load_vector<V>(x + at)};
+    return {load_wide<G, V>(grad + at), load_vector<V>(x + at)};
   }
   __device__ void add(int64_t, const Loaded& here, Vector<S, V> (&sums)[2]) const {
 #pragma unroll
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(kColumnThreads, 3)
   const int64_t begin = sample_begin(columns);
   grad += begin, x += begin, out += begin;
   const auto load = [&](int64_t at) {
-    return typename GroupGradTerms<G, T, V>::Loaded{load_numbers<G, V>(grad + at),
+    return typename GroupGradTerms<G, T, V>::Loaded{load_wide<G, V>(grad + at),
                                                     load_vector<V>(x + at)};
   };
   columns.template for_rows<2>(load, [&](int64_t at, const auto& here) {

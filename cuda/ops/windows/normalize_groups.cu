@@ -16,7 +16,7 @@ namespace gradus::cuda {
 namespace {
 
 template <class T>
-T* elements(const Tensor& x) {
+T* data_of(const Tensor& x) {
   return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
 }
 
@@ -50,7 +50,7 @@ void with_types(const NormalizedRows& rows, const Tensor& x, const Tensor& other
 int64_t rows_of_sample(const NormalizedRows& rows) { return rows.rows / rows.samples; }
 
 template <int V>
-Columns<V> columns_of(const NormalizedRows& rows) {
+Columns<V> sample_columns(const NormalizedRows& rows) {
   return {rows_of_sample(rows), static_cast<int>(rows.length)};
 }
 
@@ -87,7 +87,7 @@ void total_of_samples(const Context& context, const NormalizedRows& rows, const 
   static_assert(kBlocksOfSums / 2 <= kBlockCounters);
   const Scratch table(sizeof(S) * 2 * V * config.block.x * config.grid.x * config.grid.y *
                       config.grid.z);
-  launch_pdl(column_sums<Terms, S, V, Take>, config, columns_of<V>(rows), terms,
+  launch_pdl(column_sums<Terms, S, V, Take>, config, sample_columns<V>(rows), terms,
              table.template as<S>(), config.grid.y > 1 ? block_counters() : nullptr, of);
 }
 
@@ -100,8 +100,8 @@ LaunchConfig warps_config(const Context& context, int64_t n) {
 template <class S>
 GroupLists<S> group_lists(const NormalizedRows& rows, const Tensor& weight, const Tensor& bias,
                           const Tensor& mean, const Tensor& rstd) {
-  return {static_cast<int>(rows.groups), elements<const S>(weight), elements<const S>(bias),
-          elements<const S>(mean), elements<const S>(rstd)};
+  return {static_cast<int>(rows.groups), data_of<const S>(weight), data_of<const S>(bias),
+          data_of<const S>(mean), data_of<const S>(rstd)};
 }
 
 }  // namespace
@@ -112,15 +112,15 @@ void statistics_of_groups(const NormalizedRows& rows, double eps, const Tensor& 
   const Tensor moments = raw::empty({2, rows.samples * rows.length}, mean.dtype(), mean.device());
   with_types(rows, x, x, {}, [&]<class T, int V>(TypeTag<T>, auto, std::integral_constant<int, V>) {
     using S = Computed<T>;
-    S *const means = elements<S>(moments), *const variances = means + rows.samples * rows.length;
-    total_of_samples<S, V>(context, rows, SampleMomentTerms<T, V>{{elements<const T>(x), {}}},
+    S *const means = data_of<S>(moments), *const variances = means + rows.samples * rows.length;
+    total_of_samples<S, V>(context, rows, SampleMomentTerms<T, V>{{data_of<const T>(x), {}}},
                            SampleMoments<T, S>{rows_of_sample(rows), static_cast<int>(rows.length),
-                                               elements<const T>(x), means, variances});
+                                               data_of<const T>(x), means, variances});
     const int64_t groups = rows.statistics();
     launch_pdl(group_statistics<S>, warps_config(context, groups), static_cast<int>(groups),
                static_cast<int>(rows.length / rows.groups), rows_of_sample(rows), eps,
-               static_cast<const S*>(means), static_cast<const S*>(variances), elements<S>(mean),
-               elements<S>(rstd));
+               static_cast<const S*>(means), static_cast<const S*>(variances), data_of<S>(mean),
+               data_of<S>(rstd));
   });
 }
 
@@ -131,9 +131,9 @@ void normalize_by_groups(const NormalizedRows& rows, const AfterNorm& after, con
   with_types(rows, x, out, {&weight, &bias},
              [&]<class T, class O, int V>(TypeTag<T>, TypeTag<O>, std::integral_constant<int, V>) {
                launch_pdl(group_normalize<T, O, V>, elements_config<V>(context, rows),
-                          columns_of<V>(rows), elements<const T>(x),
+                          sample_columns<V>(rows), data_of<const T>(x),
                           group_lists<Computed<T>>(rows, weight, bias, mean, rstd), after.silu,
-                          elements<O>(out));
+                          data_of<O>(out));
              });
 }
 
@@ -147,24 +147,24 @@ void grads_by_groups(const NormalizedRows& rows, const AfterNorm& after, const T
   with_types(rows, x, grad, {&weight, &bias, &of_x},
              [&]<class T, class G, int V>(TypeTag<T>, TypeTag<G>, std::integral_constant<int, V>) {
                using S = Computed<T>;
-               S *const products = elements<S>(table), *const sums = products + columns,
+               S *const products = data_of<S>(table), *const sums = products + columns,
                         *const of_groups = sums + columns;
                const auto lists = group_lists<S>(rows, weight, bias, mean, rstd);
-               const auto* const from = elements<const G>(grad);
-               const auto* const at = elements<const T>(x);
+               const auto* const from = data_of<const G>(grad);
+               const auto* const at = data_of<const T>(x);
                total_of_samples<S, V>(context, rows,
                                       GroupGradTerms<G, T, V>{from, at, lists, after.silu, {}},
                                       SampleSums<S>{static_cast<int>(rows.length), products, sums});
                launch_pdl(group_totals<S>, warps_config(context, groups + rows.length),
                           static_cast<int>(rows.samples), static_cast<int>(rows.length),
                           static_cast<double>(rows.elements()), lists,
-                          GroupTotals<S>{products, sums, elements<S>(of_weight),
-                                         elements<S>(of_bias), of_groups, of_groups + groups});
+                          GroupTotals<S>{products, sums, data_of<S>(of_weight), data_of<S>(of_bias),
+                                         of_groups, of_groups + groups});
                if (of_x.defined())
                  launch_pdl(group_grads<G, T, V>, elements_config<V>(context, rows),
-                            columns_of<V>(rows), from, at, lists, after.silu,
+                            sample_columns<V>(rows), from, at, lists, after.silu,
                             static_cast<const S*>(of_groups),
-                            static_cast<const S*>(of_groups + groups), elements<T>(of_x));
+                            static_cast<const S*>(of_groups + groups), data_of<T>(of_x));
              });
 }
 
