@@ -5,6 +5,7 @@
 
 #include "gradus/autograd/engine/node.h"
 #include "gradus/nn/modules/batchnorm.h"
+#include "gradus/nn/modules/normalization.h"
 
 namespace gradus::nn {
 
@@ -23,8 +24,12 @@ void SequentialImpl::pretty_print(std::ostream& stream) const {
 
 size_t SequentialImpl::feed(size_t i, AnyValue& value) const {
   Tensor* const x = value.try_get<Tensor>();
-  if (x && i + 1 < size() && detail::run_with_clamp(*modules_[i].ptr(), *modules_[i + 1].ptr(), *x))
-    return 2;
+  if (x && i + 1 < size()) {
+    Module &norm = *modules_[i].ptr(), &next = *modules_[i + 1].ptr();
+    const Module* const last = i + 2 < size() ? modules_[i + 2].ptr().get() : nullptr;
+    if (detail::run_with_clamp(norm, next, *x) || detail::run_with_silu(norm, next, last, *x))
+      return 2;
+  }
   value = modules_[i].any_forward(std::move(value));
   return 1;
 }

@@ -19,7 +19,12 @@ class SayingNode final : public Node, public Says {
   SayingNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
 
  private:
-  Tensors apply(Tensors&& grads) override { return backward_(*this, grads[0]); }
+  Tensors apply(Tensors&& grads) override {
+    if constexpr (std::is_invocable_v<F, Node&, const Tensor&>)
+      return backward_(*this, grads[0]);
+    else
+      return backward_(*this, grads);
+  }
   F backward_;
 };
 
@@ -45,6 +50,15 @@ template <class Says, class F>
 void record_saying(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
                    F backward) {
   record_node(make_node<SayingNode<Says, F>>(name, std::move(backward)), output, inputs, saved);
+}
+
+// record_lists() of a node that takes any dtype.
+template <class F>
+void record_lists_any_dtype(const char* name, const Tensor& output, ArrayRef<Tensor> inputs,
+                            F backward) {
+  auto node = make_node<AnyDtypeNode<F>>(name, std::move(backward));
+  for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
+  set_history(output, node, node->add_input_metadata(output));
 }
 
 // Records that `output` is x in another dtype.

@@ -180,8 +180,9 @@ void made(const Tensor& result, const Tensor& weight, const Tensor& copy) {
 }
 
 ScalarType cast_type(const Row& row, const Tensor& x) {
-  const bool casts = thread_modes.autocast.casts && mode_of(x) && cast_of(row, x) == Cast::wide;
-  return casts ? kFloat : x.scalar_type();
+  const DeviceAutocast* const mode = thread_modes.autocast.casts ? mode_of(x) : nullptr;
+  const Cast cast = mode ? cast_of(row, x) : Cast::none;
+  return cast == Cast::wide ? kFloat : cast == Cast::lower ? mode->dtype : x.scalar_type();
 }
 
 Tensor Operands::converted(const Tensor& x) const {

@@ -91,8 +91,8 @@ Tensor room_for_copy(const Tensor& x, const Tensor& weight);
 // stream, takes the copy.
 void made(const Tensor& result, const Tensor& weight, const Tensor& copy);
 
-// The dtype that a row of wide casts converts x to now. A function that reads x as it is asks it
-// for the dtype of its result.
+// The dtype that a row of wide or lower casts converts x to now. A function that reads x as it is
+// asks it for the dtype of its result.
 ScalarType cast_type(const Row& row, const Tensor& x);
 
 // Not inlined: a call without autocast does not pay for them.

@@ -71,6 +71,35 @@ void copy_bits(const Tensor& src, const Tensor& dst) {
   launch_elementwise(context, Convert<T>{}, walk, to, from);
 }
 
+// Vectors of neighbours, converted at once.
+template <class To, int V>
+struct ConvertVector {
+  template <class From>
+  __device__ Vector<To, V> operator()(const Vector<From, V>& x) const {
+    Vector<To, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = convert<To>(x.at[v]);
+    return out;
+  }
+};
+
+// Converts lines that lie apart by vectors, between Float and a half type. Some channels of joined
+// tensors are such lines. Returns false, and does nothing, where lines do not consist of vectors.
+template <class To, class From>
+bool convert_lines(const Tensor& src, const Tensor& dst) {
+  constexpr int V = vector_width<To, From>;
+  auto walk = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
+  auto* const to = static_cast<To*>(dst.data_ptr());
+  const auto* const from = static_cast<const From*>(src.data_ptr());
+  if (walk.dims < 2 || !is_aligned<V>(to) || !is_aligned<V>(from) ||
+      !widen<2>(walk, V, {true, true}))
+    return false;
+  launch_elementwise(Context(dst), ConvertVector<To, V>{}, walk,
+                     reinterpret_cast<Vector<To, V>*>(to),
+                     reinterpret_cast<const Vector<From, V>*>(from));
+  return true;
+}
+
 // A row of x is what the dimensions from `dim` on hold. How many elements lie between the starts of
 // neighbouring rows (0 where there is one row); none where a row is not contiguous, or the rows are
 // not evenly apart.
@@ -149,6 +178,9 @@ void CudaBackend::copy(const Tensor& src, const Tensor& dst) {
     return visit_bits(src.element_size(), [&]<class T>(TypeTag<T>) { copy_bits<T>(src, dst); });
   visit(src.dtype(), [&]<class From>(TypeTag<From>) {
     visit(dst.dtype(), [&]<class To>(TypeTag<To>) {
+      if constexpr ((std::is_same_v<From, float> && is_half<To>) ||
+                    (std::is_same_v<To, float> && is_half<From>))
+        if (convert_lines<To, From>(src, dst)) return;
       if constexpr (converts_at_once(dtype_of<From>, dtype_of<To>) && !std::is_same_v<From, To>)
         elementwise<To, From>(Convert<To>{}, dst, src);
       else

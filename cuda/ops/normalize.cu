@@ -8,6 +8,7 @@
 #include "gradus/cuda/ops/matmul/column_sums.h"
 #include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/ops/windows/normalize_columns.h"
+#include "gradus/cuda/ops/windows/normalize_groups.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -240,6 +241,7 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
                                    const Tensor& x, const Tensor& running_mean,
                                    const Tensor& running_var, const Tensor& count,
                                    const Tensor& mean, const Tensor& rstd) {
+  if (rows.in_groups()) return statistics_of_groups(rows, eps, x, mean, rstd);
   const auto fits = [&](const Tensor& t, ScalarType dtype) {
     return !t.defined() || (t.dtype() == dtype && t.device() == x.device() && t.is_contiguous());
   };
@@ -259,6 +261,8 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
 void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
                                   const Tensor& identity, const Tensor& weight, const Tensor& bias,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& out) {
+  if (rows.in_groups())
+    return normalize_by_groups(rows, after, x, weight, bias, mean, rstd, out);
   if (rows.columns)
     return normalize_by_columns(rows, after, x, identity, weight, bias, mean, rstd, out);
   normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out, {});
@@ -270,6 +274,9 @@ void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm af
                                         const Tensor& mean, const Tensor& rstd,
                                         const Tensor& of_weight, const Tensor& of_bias,
                                         const Tensor& of_x, const Tensor& of_identity) {
+  if (rows.in_groups())
+    return grads_by_groups(rows, after, of_y, x, weight, bias, mean, rstd, of_weight, of_bias,
+                           of_x);
   // Where a sum is clamped, the sums write the gradient of the identity, which stands for that of y
   // in the second pass.
   const bool of_sum = after.clamps_a_sum();

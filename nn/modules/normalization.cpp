@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <typeinfo>
 
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
+#include "gradus/autograd/ops/window/group_norm.h"
 #include "gradus/nn/init.h"
+#include "gradus/nn/modules/activation.h"
+#include "gradus/nn/modules/conv.h"
 
 namespace gradus::nn {
 
@@ -118,6 +122,22 @@ void GroupNormImpl::pretty_print(std::ostream& stream) const {
 Tensor GroupNormImpl::forward(const Tensor& input) {
   check_defined(input, "input");
   return gradus::group_norm(input, options.num_groups(), weight, bias, options.eps());
+}
+
+bool detail::run_with_silu(Module& norm, Module& silu, const Module* last, Tensor& x) {
+  if (typeid(norm) != typeid(GroupNormImpl) || typeid(silu) != typeid(SiLUImpl) ||
+      norm.is_watched() || silu.is_watched() || !x.defined() || !autograd::group_norm_takes_silu(x))
+    return false;
+  const auto is = [&](const std::type_info& type) { return typeid(*last) == type; };
+  const bool lowers = last && !last->is_watched() &&
+                      (is(typeid(Conv2dImpl)) || is(typeid(ConvTranspose2dImpl)) ||
+                       is(typeid(Conv3dImpl)) || is(typeid(ConvTranspose3dImpl)));
+  const auto& group = static_cast<const GroupNormImpl&>(norm);
+  x = Module::with_path(norm, [&] {
+    return autograd::group_norm_silu(x, group.options.num_groups(), group.weight, group.bias,
+                                     group.options.eps(), lowers);
+  });
+  return true;
 }
 
 }  // namespace gradus::nn

@@ -113,4 +113,11 @@ struct GroupNormImpl : Layer<GroupNormImpl, GroupNormOptions> {
 };
 GRADUS_MODULE(GroupNorm);
 
+namespace detail {
+// Runs a group norm and a SiLU after it on x, in the passes over memory of group norm alone, where
+// the device does so for channels that lie last. Returns false and does nothing elsewhere, for
+// other modules and for modules with hooks. last: who gets the result, or nullptr.
+bool run_with_silu(Module& norm, Module& silu, const Module* last, Tensor& x);
+}  // namespace detail
+
 }  // namespace gradus::nn

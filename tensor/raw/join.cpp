@@ -1,4 +1,6 @@
 // cat and flip.
+#include <algorithm>
+
 #include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -22,6 +24,24 @@ void check_joins(const Tensor& x, size_t position, const Tensor& first, int64_t 
           first.impl().sizes[d], " but got size ", x.impl().sizes[d], " for tensor number ",
           position, " in the list: shapes ", first.sizes(), " and ", x.sizes(),
           "; join along another dimension, or narrow or pad one");
+}
+
+// The format that all parts suggest, of which `first` is one; else row-major.
+MemoryFormat joined_format(const Tensor& first, ArrayRef<Tensor> tensors) {
+  const MemoryFormat format = first.suggest_memory_format();
+  if (format == MemoryFormat::Contiguous) return format;
+  for (const Tensor& x : tensors)
+    if (!adds_nothing(x) && x.suggest_memory_format() != format) return MemoryFormat::Contiguous;
+  return format;
+}
+
+// x with its channels as the last dimension.
+Tensor with_channels_behind(const Tensor& x) {
+  Dims order;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if (d != 1) order.push_back(d);
+  order.push_back(1);
+  return raw::permute(x, IntArrayRef(order));
 }
 
 }  // namespace
@@ -51,15 +71,21 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
     check_joins(tensors[i], i, *first, d);
     sizes[d] = (Checked(sizes[d]) + tensors[i].impl().sizes[d]).get("cat", "the joined size");
   }
-  Tensor out = empty(sizes, dtype, first->device());
-  if (all_add) {
+  const MemoryFormat format = joined_format(*first, tensors);
+  const bool row_major = format == MemoryFormat::Contiguous;
+  const Tensor out = empty(sizes, dtype, first->device(), format);
+  if (row_major && all_add) {
     backend(out).cat(tensors, d, out);
-  } else {
-    Tensors parts;
-    for (const Tensor& x : tensors)
-      if (!adds_nothing(x)) parts.push_back(x);
-    backend(out).cat(parts, d, out);
+    return out;
   }
+  Tensors parts;
+  for (const Tensor& x : tensors)
+    if (!adds_nothing(x)) parts.push_back(row_major ? x : with_channels_behind(x));
+  if (row_major)
+    backend(out).cat(parts, d, out);
+  else  // to a device they are row-major tensors
+    backend(out).cat(parts, d == 1 ? out.dim() - 1 : std::max<int64_t>(d - 1, 0),
+                     with_channels_behind(out));
   return out;
 }
 

@@ -83,8 +83,9 @@ Statistics batch_statistics(const NormalizedRows& rows, double eps, double momen
 
 Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                       const Statistics& of) {
-  const Tensor out = empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x));
+                       const Statistics& of, std::optional<ScalarType> dtype) {
+  const Tensor out =
+      empty(x.sizes(), dtype.value_or(x.scalar_type()), x.device(), format_of(rows, x));
   backend(x).batch_normalize(rows, after, in_rows(rows, x), in_rows(rows, identity),
                              row_major(weight), row_major(bias), of.mean, of.rstd,
                              in_rows(rows, out));
@@ -94,7 +95,10 @@ Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor
 BatchGrads batch_normalize_grads(const NormalizedRows& rows, AfterNorm after, const Tensor& grad,
                                  const Tensor& x, const Tensor& y, const Tensor& weight,
                                  const Tensor& bias, const Statistics& of, bool wants_x) {
-  const Tensor of_weight = empty_like(of.mean), of_bias = empty_like(of.mean);
+  const auto of_columns = [&] {
+    return empty({rows.columns ? rows.length : rows.groups}, of.mean.scalar_type(), x.device());
+  };
+  const Tensor of_weight = of_columns(), of_bias = of_columns();
   const auto like_x = [&](bool wanted) {
     return wanted ? empty(x.sizes(), x.scalar_type(), x.device(), format_of(rows, x)) : Tensor();
   };

@@ -210,10 +210,11 @@ struct Statistics {
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                             const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                             const Tensor& count);
-// normalize by these, and what follows. identity: where it is added, like x.
+// normalize by these, and what follows. identity: where it is added, like x. dtype: x's by default;
+// where rows are in groups, it may be Float.
 Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
                        const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                       const Statistics& of);
+                       const Statistics& of, std::optional<ScalarType> dtype = std::nullopt);
 // y is what batch_normalize made, and read where it is clamped. x is undefined unless it is wanted,
 // identity unless it is clamped with a sum: else its gradient is that of y.
 struct BatchGrads {

@@ -150,5 +150,22 @@ TEST(InPlaceShape, KeepsTheHistory) {
   expect_error<Error>([&] { z.sum().backward(); }, "modified by an inplace operation");
 }
 
+// Parts that agree on a format give a result of this format, along every dimension.
+TEST(Cat, KeepsChannelsLast) {
+  const Tensor x = randn({2, 3, 4, 5}), none = empty({0});
+  const Tensor volume = randn({2, 3, 2, 2, 2});
+  for (const auto& [of, format] :
+       {std::pair(x, MemoryFormat::ChannelsLast), std::pair(volume, MemoryFormat::ChannelsLast3d)})
+    for (int64_t d = 0; d < of.dim(); ++d) {
+      const Tensor last = of.contiguous(format), expected = cat({of, of}, d);
+      EXPECT_TRUE(cat({last, last}, d).is_contiguous(format)) << d;
+      EXPECT_TRUE(cat({last, none, last}, d).equal(expected)) << d;
+      EXPECT_TRUE(cat({last, none, of}, d).is_contiguous()) << d;
+      const Tensor leaf = last.detach().set_requires_grad(true);
+      (cat({leaf, leaf}, d) * expected).sum().backward();
+      EXPECT_TRUE(leaf.grad().allclose(2 * of)) << d;
+    }
+}
+
 }  // namespace
 }  // namespace gradus

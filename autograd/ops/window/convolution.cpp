@@ -43,7 +43,11 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
   if (recording(a, b, bias))
     record("ConvolutionBackward0", out, {a, b, bias},
            {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
-           [op, part, shape](Node& n, const Tensor& grad) {
+           [op, part, shape](Node& n, const Tensor& given) {
+             // A part of joined channels is laid by itself once, not by each product.
+             const MemoryFormat format = given.suggest_memory_format();
+             const Tensor grad =
+                 format == MemoryFormat::Contiguous ? given : given.contiguous(format);
              Tensors grads(3);
              const auto make = [&](Part which, const Tensor& first, const Tensor& second) {
                return bilinear(op, which, shape, first, second);

@@ -6,6 +6,8 @@
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
+#include "gradus/autograd/ops/window/group_norm.h"
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/operand.h"
 #include "gradus/tensor/raw/raw.h"
@@ -312,9 +314,10 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
       .to(input.dtype());
 }
 
-Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
-                  double eps, bool) {
-  GRADUS_AUTOCAST(group_norm, input, num_groups, weight, bias, eps, true);
+namespace {
+
+void check_group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
+                      const Tensor& bias) {
   constexpr const char* kOp = "group_norm";
   raw::check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": Expected at least 2 dimensions for input tensor but received ",
@@ -331,12 +334,96 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   };
   check_vector("weight", weight), check_vector("bias", bias);
   check_parameters(kOp, input, weight, bias);
+}
+
+// The groups of row-major samples.
+NormalizedRows rows_of_groups(const Tensor& input, int64_t num_groups) {
+  const int64_t samples = input.size(0) * num_groups,
+                channel = input.numel() / input.size(0) / input.size(1);
+  return {samples, input.numel() / samples, num_groups, channel, false};
+}
+
+// group_norm, and silu where it follows, of channels that lie last; the result is of this dtype.
+Tensor group_norm_by_columns(const Tensor& x, int64_t num_groups, const Tensor& weight,
+                             const Tensor& bias, double eps, bool silu, ScalarType dtype) {
+  const int64_t channels = x.size(1);
+  const NormalizedRows rows = {
+      x.numel() / channels, channels, num_groups, 1, true, true, x.size(0)};
+  const ScalarType computed = computed_type(x.scalar_type());
+  const Tensor w = of_channels(weight, computed), b = of_channels(bias, computed);
+  const raw::Statistics statistics = raw::batch_statistics(rows, eps, 0, x, {}, {}, {});
+  AfterNorm after;
+  after.silu = silu;
+  const Tensor y = raw::batch_normalize(rows, after, x, {}, w, b, statistics, dtype);
+  if (!recording(x, w, b)) return y;
+  record_any_dtype(
+      silu ? "NativeGroupNormSiluBackward0" : "NativeGroupNormBackward0", y, {x, w, b},
+      {x, statistics.mean, statistics.rstd, w, if_used(silu, b)},
+      [rows, eps, after, has_weight = w.defined(), has_bias = b.defined()](
+          Node& n, const Tensor& grad) -> Tensors {
+        const Tensor &saved = n.saved(0), weights = has_weight ? n.saved(3) : Tensor(),
+                     biases = after.silu && has_bias ? n.saved(4) : Tensor();
+        Tensors out;
+        if (GradMode::is_enabled()) {
+          const ScalarType wide = computed_type(saved.scalar_type());
+          const NormalizedRows plain = rows_of_groups(saved, rows.groups);
+          Tensor passed = grad.to(wide);
+          if (after.silu) {
+            const Tensor before =
+                             group_norm(saved.to(wide), rows.groups, weights, biases, eps, true),
+                         sigmoid = before.sigmoid();
+            passed = passed * sigmoid * (1 + before * (1 - sigmoid));
+          }
+          out = differentiable_gradients(plain, eps, passed, saved, weights);
+          out = {out[0].to(saved.scalar_type()), out[1].flatten(), out[2].flatten()};
+        } else {
+          const bool taken =
+              grad.dtype() == saved.dtype() || (grad.dtype() == kFloat && saved.dtype() != kDouble);
+          const raw::BatchGrads grads = raw::batch_normalize_grads(
+              rows, after, taken ? grad : raw::to(grad, computed_type(saved.scalar_type())), saved,
+              Tensor(), weights, biases, {n.saved(1), n.saved(2)}, n.wants(0));
+          out = {grads.x, grads.weight, grads.bias};
+        }
+        for (const size_t i : {1, 2})
+          if (!n.wants(i)) out[i] = Tensor();
+        return out;
+      });
+  return y;
+}
+
+// Whether the device has kernels for channels that lie last, as those of x do. kMostSamples: a grid
+// of blocks counts so many.
+bool takes_columns(const Tensor& x) {
+  constexpr int64_t kMostSamples = 65535;
+  return x.numel() > 0 && x.size(0) <= kMostSamples &&
+         x.suggest_memory_format() != MemoryFormat::Contiguous && !batching::here() &&
+         raw::takes_beside(Function::batch_statistics, x).channels_last;
+}
+
+}  // namespace
+
+bool autograd::group_norm_takes_silu(const Tensor& input) { return takes_columns(input); }
+
+Tensor autograd::group_norm_silu(const Tensor& input, int64_t num_groups, const Tensor& weight,
+                                 const Tensor& bias, double eps, bool lowers) {
+  check_group_norm(input, num_groups, weight, bias);
+  ScalarType dtype = autocast::cast_type(autocast::row_of("group_norm"), input);
+  if (lowers && autocast::cast_type(autocast::row_of("conv2d"), input) == input.dtype())
+    dtype = input.scalar_type();
+  return group_norm_by_columns(input, num_groups, weight, bias, eps, true, dtype);
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
+                  double eps, bool) {
+  check_group_norm(input, num_groups, weight, bias);
+  if (takes_columns(input))
+    return group_norm_by_columns(input, num_groups, weight, bias, eps, false,
+                                 autocast::cast_type(autocast::row_of("group_norm"), input));
+  GRADUS_AUTOCAST(group_norm, input, num_groups, weight, bias, eps, true);
   if (input.numel() == 0)
     return normalized_nothing("NativeGroupNormBackward0", input, weight, bias);
   const Tensor x = input.to(computed_type(input.dtype()));
-  const int64_t samples = input.size(0) * num_groups,
-                channel = input.numel() / input.size(0) / input.size(1);
-  const NormalizedRows rows = {samples, input.numel() / samples, num_groups, channel, false};
+  const NormalizedRows rows = rows_of_groups(x, num_groups);
   return normalized("NativeGroupNormBackward0", rows, eps, x, like(weight, x), like(bias, x))
       .to(input.dtype());
 }

@@ -1,4 +1,5 @@
 // Pools of maxima and averages, plain and adaptive, with their gradients.
+#include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
@@ -101,7 +102,7 @@ TensorPair max_over(const char* op, int spatial, const Pool& pool, const Tensor&
   const auto out = raw::max_pool(op, pool, spatial, x);
   if (recording(x)) {
     const Dims sizes = x.impl().sizes;
-    record(
+    record_any_dtype(
         "MaxPoolWithIndicesBackward0", out.values, {x}, {out.indices},
         [pool, spatial, sizes](Node& n, const Tensor& grad) -> Tensors {
           const Tensor& indices = n.saved(0);

@@ -200,7 +200,8 @@ struct ColumnGroups {
   }
 };
 
-// The sums of each column's terms, for `of`. table: (gridDim.x, gridDim.y, 2 * columns of a block).
+// The sums of each column's terms, for `of`. table: (gridDim.z, gridDim.x, gridDim.y, 2 * columns of
+// a block). blockIdx.z: which of several matrices of one shape; terms and `of` know how these lie.
 template <class Terms, class S, int V, class Take>
 __global__ void __launch_bounds__(kColumnSumThreads, 1)
     column_sums(const Columns<V> columns, Terms terms, S* table, unsigned* counters, Take of) {
@@ -228,14 +229,15 @@ __global__ void __launch_bounds__(kColumnSumThreads, 1)
     parts[k][thread] = sum;
   }
   __syncthreads();
-  S* const lines = table + int64_t{blockIdx.x} * gridDim.y * 2 * width;
+  const unsigned place = blockIdx.z * gridDim.x + blockIdx.x;
+  S* const lines = table + int64_t{place} * gridDim.y * 2 * width;
   if (thread < 2 * width) {
     const S* const from = &parts[thread / width][thread % width];
     S sum = 0;
     for (int group = 0; group < of_block.groups; ++group) sum += from[group * width];
     lines[static_cast<int>(blockIdx.y) * 2 * width + thread] = sum;
   }
-  if (!is_last_block(counters + blockIdx.x, gridDim.y)) return;
+  if (!is_last_block(counters + place, gridDim.y)) return;
   const ColumnGroups of_lines(thread, 2 * width);
   double total = 0;
   of_lines.for_terms(static_cast<int>(gridDim.y), [&](int line) {
