@@ -52,11 +52,11 @@ void record_saying(const char* name, const Tensor& output, TensorRefs inputs, Te
   record_node(make_node<SayingNode<Says, F>>(name, std::move(backward)), output, inputs, saved);
 }
 
-// record_lists() of a node that takes any dtype.
-template <class F>
-void record_lists_any_dtype(const char* name, const Tensor& output, ArrayRef<Tensor> inputs,
-                            F backward) {
-  auto node = make_node<AnyDtypeNode<F>>(name, std::move(backward));
+// record_lists() of such a node.
+template <class Says, class F>
+void record_lists_saying(const char* name, const Tensor& output, ArrayRef<Tensor> inputs,
+                         F backward) {
+  auto node = make_node<SayingNode<Says, F>>(name, std::move(backward));
   for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
   set_history(output, node, node->add_input_metadata(output));
 }

@@ -12,7 +12,7 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   std::vector<int64_t> lengths;  // -1: of shape (0), which may stand beside tensors of another rank
   for (const Tensor& x : tensors) lengths.push_back(x.dim() == out.dim() ? x.sizes()[d] : -1);
   // Under autocast the gradient comes as a product makes it.
-  record_lists_any_dtype("CatBackward0", out, tensors,
+  record_lists_saying<TakesAnyDtype>("CatBackward0", out, tensors,
                          [d, lengths = std::move(lengths)](Node& n, const Tensors& grads) {
                            Tensors parts(lengths.size());
                            int64_t start = 0;

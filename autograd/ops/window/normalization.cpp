@@ -356,7 +356,7 @@ Tensor group_norm_by_columns(const Tensor& x, int64_t num_groups, const Tensor& 
   after.silu = silu;
   const Tensor y = raw::batch_normalize(rows, after, x, {}, w, b, statistics, dtype);
   if (!recording(x, w, b)) return y;
-  record_any_dtype(
+  record_saying<TakesAnyDtype>(
       silu ? "NativeGroupNormSiluBackward0" : "NativeGroupNormBackward0", y, {x, w, b},
       {x, statistics.mean, statistics.rstd, w, if_used(silu, b)},
       [rows, eps, after, has_weight = w.defined(), has_bias = b.defined()](

@@ -102,7 +102,7 @@ TensorPair max_over(const char* op, int spatial, const Pool& pool, const Tensor&
   const auto out = raw::max_pool(op, pool, spatial, x);
   if (recording(x)) {
     const Dims sizes = x.impl().sizes;
-    record_any_dtype(
+    record_saying<TakesAnyDtype>(
         "MaxPoolWithIndicesBackward0", out.values, {x}, {out.indices},
         [pool, spatial, sizes](Node& n, const Tensor& grad) -> Tensors {
           const Tensor& indices = n.saved(0);
