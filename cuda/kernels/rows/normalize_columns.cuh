@@ -40,19 +40,20 @@ struct Columns {
   // kFromEnd: begins with the last row. REQUIRES: has_mine().
   template <int kAtOnce, bool kFromEnd = false, class Load, class Use>
   __device__ void for_rows(const Load& load, const Use& use) const {
-    const int64_t step = int64_t{gridDim.y} * blockDim.y;
-    const auto place = [&](int64_t row) {
-      return (kFromEnd ? rows - 1 - row : row) * count + mine();
-    };
-    for (int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < rows;
-         row += kAtOnce * step) {
+    const int64_t first = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+    const int64_t step = (kFromEnd ? -1 : 1) * int64_t{gridDim.y} * blockDim.y;
+    const auto exists = [&](int64_t row) { return kFromEnd ? row >= 0 : row < rows; };
+    const auto place = [&](int64_t row) { return row * count + mine(); };
+    for (int64_t row = kFromEnd ? rows - 1 - first : first; exists(row); row += kAtOnce * step) {
       decltype(load(row)) loaded[kAtOnce];
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k)  // the last row stands for those beyond it
-        loaded[k] = load(place(::min(row + k * step, rows - 1)));
+      for (int k = 0; k < kAtOnce; ++k) {  // the last row stands for those beyond it
+        const int64_t each = row + k * step;
+        loaded[k] = load(place(kFromEnd ? ::max(each, int64_t{0}) : ::min(each, rows - 1)));
+      }
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k)
-        if (row + k * step < rows) use(place(row + k * step), loaded[k]);
+        if (exists(row + k * step)) use(place(row + k * step), loaded[k]);
     }
   }
   // This thread's numbers of a list with one for each column; `without` where the list is null.
