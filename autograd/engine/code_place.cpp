@@ -38,6 +38,7 @@ bool is_of_library(const std::string& line) {
     return here.substr(0, here.rfind("autograd/engine/"));
   }();
   if (line.ends_with('?') || line.find("/include/gradus/") != std::string::npos ||
+      line.find("/csu/") != std::string::npos ||  // what calls main()
       line.starts_with("/usr/include/") || line.find("/include/c++/") != std::string::npos)
     return true;
   for (const char* folder : {"tensor/", "autograd/", "cpu/", "cuda/", "nn/", "optim/", "data/",
@@ -105,9 +106,9 @@ std::string output_of(std::vector<std::string> words) {
 }
 
 // Asks addr2line for the places of one object. The output repeats each address ("0x...") and then
-// has a line for it. It has several, the innermost first, where calls were made inline there: the
-// program's function may be part of a template of this library, or the other way round. Keeps the
-// first line of the program.
+// has a line for it. An address has several lines, the innermost first, where calls were made
+// inline. So a template of this library may hold the program's function. Keeps the first line of
+// the program.
 void find_lines(std::vector<Place>& places, const std::string& object) {
   std::vector<std::string> words{"addr2line", "-a", "-i", "-e", object};
   std::vector<Place*> asked;
