@@ -370,6 +370,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
 }
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return result(cudaSuccess);
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
     return result(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)

@@ -89,13 +89,20 @@ struct cudaPointerAttributes {
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,  // a hint, without effect
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 10,  // without effect: no cluster is so large
 };
 
 // The kernel may start before the one before it has ended. Here it never does, and what it should
 // have waited for is a mistake.
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeClusterDimension = 4,  // for cudaOccupancyMaxActiveClusters; not for launches
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+};
 union cudaLaunchAttributeValue {
   int programmaticStreamSerializationAllowed;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;

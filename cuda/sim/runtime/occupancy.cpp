@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/exec/cluster.h"
 #include "gradus/cuda/sim/runtime/device.h"
 
 using namespace gradus::cuda::sim;
@@ -38,6 +39,28 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   *blocks = threads > kMostOfBlock ? 0
                                    : blocks_that_fit(properties(), threads,
                                                      static_shared_bytes(kernel) + dynamic_shared);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!clusters || !config) return result(cudaErrorInvalidValue);
+  unsigned size = cluster_size_of(kernel);
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
+      const auto& [x, y, z] = config->attrs[i].val.clusterDim;
+      size = x * y * z;
+    }
+  if (size == 0) return result(cudaErrorInvalidValue);
+  const dim3 block = config->blockDim;
+  const auto threads = static_cast<int>(block.x * block.y * block.z);
+  const cudaDeviceProp device = properties();
+  const int fit = threads < 1 || threads > kMostOfBlock || size > Cluster::kMost
+                      ? 0
+                      : blocks_that_fit(device, threads,
+                                        static_shared_bytes(kernel) + config->dynamicSmemBytes);
+  *clusters = fit * device.multiProcessorCount / static_cast<int>(size);
   return result(cudaSuccess);
 }
 

@@ -51,6 +51,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T kernel,
       blocks, reinterpret_cast<const void*>(kernel), threads, dynamic_shared);
 }
 
+// How many clusters run at once; 0 for sizes that not every chip runs. `config` gives the size.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config);
+
 namespace gradus::cuda::sim {
 cudaError_t best_block(int* least_grid, int* threads, const void* kernel, size_t dynamic_shared,
                        int most_threads);
