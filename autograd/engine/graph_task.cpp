@@ -297,15 +297,13 @@ Tensor GraphTask::room_for_copy(const Node& sender, size_t index) {
   return {};
 }
 
-// Whether the node would add up the columns of the gradient that is still to come by this edge, in
-// a pass of its own.
+// Whether the node would add up the columns of the gradient to come by this edge in a pass apart.
 bool GraphTask::sums_for_bias(const Edge& edge) const {
   if (!edge.is_valid() || !dynamic_cast<const AddsBias*>(edge.function.get())) return false;
-  constexpr size_t kBias = 2;
   const Node& node = *edge.function;
   const Node::Meta& own = node.meta(edge.input_nr);
   const bool is_half = own.dtype == kHalf || own.dtype == kBFloat16;
-  const Edge bias = node.num_outputs() > kBias ? node.next_edge(kBias) : Edge();
+  const Edge bias = node.num_outputs() > 2 ? node.next_edge(2) : Edge();
   return is_half && numel_of(own.sizes) >= kLargeMatrix && states_.at(&node).pending == 1 &&
          bias.is_valid() && needs(bias.function.get());
 }
@@ -387,8 +385,7 @@ void GraphTask::deliver(Node* node, Tensors out) {
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
       const Node::Meta& wanted = next->meta(edges[i].input_nr);
-      Copied beside;
-      if (made_.index == i) beside = std::exchange(made_, {});
+      Copied beside = made_.index == i ? std::exchange(made_, {}) : Copied();
       if (came_.is_of(out[i]) && came_.has_copy(wanted))
         out[i] = came_.copy, beside.sums = came_.sums;
       Tensor& sum = state.grads[edges[i].input_nr];

@@ -1,5 +1,5 @@
 // The derivatives of elementwise functions of one operand.
-#include "gradus/cuda/kernels/half_gelu.cuh"
+#include "gradus/cuda/kernels/formulas/half_gelu.cuh"
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,6 +1,6 @@
 // The derivatives of activations, with the sums of their columns, by which a layer before them gets
 // the gradient of its bias.
-#include "gradus/cuda/kernels/half_gelu.cuh"
+#include "gradus/cuda/kernels/formulas/half_gelu.cuh"
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -82,7 +82,7 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
   const auto finished = [&] { return in_format(to(std::move(out), result), format); };
   if (out.numel() == 0) return finished();
   const bool of_input = part == ConvolutionPass::dgrad && bias.defined();
-  const bool beside = of_input && !(out.is_cuda() && a.numel() > 0 && b.numel() > 0 &&
+  const bool beside = of_input && !(strided && a.numel() > 0 && b.numel() > 0 &&
                                     IntArrayRef(bias.strides()) == IntArrayRef(out.strides()));
   Tensor offset = beside ? Tensor() : taken(row::bias, bias);
   if (offset.defined() && !of_input) offset = raw::contiguous(offset);

@@ -18,7 +18,7 @@ using Part = ConvolutionPass;
 // parameter under autocast needs no conversion then.
 bool is_wide(const Node& n, size_t index, const Tensor& grad) {
   const bool is_half = grad.dtype() == kHalf || grad.dtype() == kBFloat16;
-  return is_half && grad.is_cuda() && autograd::may_be_wide(n, index);
+  return is_half && autograd::may_be_wide(n, index);
 }
 
 // The gradient of a bias, which stands along dimension 1. Neighbours are added first: such sums
@@ -68,8 +68,7 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
                    grads[1] = of_weight(grad, n.saved(0));
                  }
                  if (n.wants(0)) {  // x may have other uses, as in a residual block
-                   const Tensor other =
-                       grad.is_cuda() ? autograd::sum_to_add(n, 0, grad.scalar_type()) : Tensor();
+                   const Tensor other = autograd::sum_to_add(n, 0, grad.scalar_type());
                    grads[0] = bilinear(op, Part::dgrad, shape, grad, n.saved(1), other);
                  }
                  break;

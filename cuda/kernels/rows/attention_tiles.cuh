@@ -15,7 +15,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/attention.cuh"
-#include "gradus/cuda/kernels/power_of_2.cuh"
+#include "gradus/cuda/kernels/formulas/power_of_2.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {

@@ -2,7 +2,7 @@
 // instructions that these, and not memory, limit the kernels.
 #pragma once
 
-#include "gradus/cuda/kernels/power_of_2.cuh"
+#include "gradus/cuda/kernels/formulas/power_of_2.cuh"
 
 namespace gradus::cuda {
 

@@ -1,5 +1,5 @@
 // Runs an LSTM's steps by clusters: chooses how many sequences a cluster takes.
-#include "gradus/cuda/ops/cells_clusters.h"
+#include "gradus/cuda/ops/cells/cells_clusters.h"
 
 #ifndef GRADUS_HOPPER
 

@@ -2,7 +2,7 @@
 #include "gradus/cuda/kernels/cells.cuh"
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/ops/cells_clusters.h"
+#include "gradus/cuda/ops/cells/cells_clusters.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/table/dispatch.h"
 
