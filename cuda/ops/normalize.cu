@@ -261,8 +261,7 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
 void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
                                   const Tensor& identity, const Tensor& weight, const Tensor& bias,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& out) {
-  if (rows.in_groups())
-    return normalize_by_groups(rows, after, x, weight, bias, mean, rstd, out);
+  if (rows.in_groups()) return normalize_by_groups(rows, after, x, weight, bias, mean, rstd, out);
   if (rows.columns)
     return normalize_by_columns(rows, after, x, identity, weight, bias, mean, rstd, out);
   normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out, {});

@@ -61,7 +61,8 @@ struct Recurrence {
 
 // The states after each row of input (rows, in), starting from h (sequences, out) and, for an LSTM,
 // c (sequences, units). The graph gets one node with its own pass over the steps. Projections (hr)
-// are composites instead. Types of 16 bits are computed in float32, and rounded at the end.
+// are composites instead. Types of 16 bits are computed in float32 and rounded at the end, but for
+// an LSTM whose steps the device takes at once.
 // of_layer: autocast takes the LSTM of a layer and that of a cell for two operations.
 Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
                  const Tensor& c, const RecurrentWeights& weights, bool of_layer = true);

@@ -17,6 +17,7 @@
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/gradus.h"
+#include "gradus/nn/modules/recurrence.h"
 #include "tests/sim/sim_test.h"
 
 namespace gradus {
@@ -87,6 +88,26 @@ Tensor grouped_attention(const Tensors& of) {
                                       of[2].repeat_interleave(2, 1));
 }
 
+// Steps of nine sequences: of the input, h, c, both weights and biases.
+Tensor lstm_steps(const Tensors& of) {
+  const nn::detail::Steps steps(std::vector<int64_t>(5, of[1].size(0)));
+  return nn::detail::recur(nn::detail::Recurrent::lstm, steps, of[0], of[1], of[2],
+                           {of[3], of[4], of[5], of[6], {}})
+      .h;
+}
+Tensors of_lstm() {
+  constexpr int64_t kUnits = 128, kIn = 24, kBatch = 9, kGates = 4 * kUnits;
+  Tensors out = of_shapes({{5 * kBatch, kIn},
+                           {kBatch, kUnits},
+                           {kBatch, kUnits},
+                           {kGates, kIn},
+                           {kGates, kUnits},
+                           {kGates},
+                           {kGates}});
+  for (Tensor& each : out) each.mul_(each.size(0) == kGates ? 0.1 : 0.5);
+  return out;
+}
+
 const std::vector<std::string> kAttention = {"attention_wgmma", "attention_lines",
                                              "attention_wgmma_grad_q", "attention_wgmma_grad_kv"};
 const std::vector<std::string> kAttentionOfFloats = {
@@ -141,6 +162,7 @@ std::vector<HopperCase> hopper_cases() {
        images,
        convolution(2),
        true},
+      {"LSTM", kBFloat16, 1e-2, {"lstm_clusters", "lstm_clusters_grad"}, of_lstm(), lstm_steps},
       {"attention", kBFloat16, 6e-3, kAttention, heads(2, 2, 40), attention(false)},
       {"causal", kBFloat16, 6e-3, kAttention, heads(2, 2, 40), attention(true)},
       {"wide heads", kHalf, 7e-4, kAttention, heads(1, 1, 104), attention(false)},

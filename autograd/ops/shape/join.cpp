@@ -12,20 +12,21 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   std::vector<int64_t> lengths;  // -1: of shape (0), which may stand beside tensors of another rank
   for (const Tensor& x : tensors) lengths.push_back(x.dim() == out.dim() ? x.sizes()[d] : -1);
   // Under autocast the gradient comes as a product makes it.
-  record_lists_saying<TakesAnyDtype>("CatBackward0", out, tensors,
-                         [d, lengths = std::move(lengths)](Node& n, const Tensors& grads) {
-                           Tensors parts(lengths.size());
-                           int64_t start = 0;
-                           for (size_t i = 0; i < parts.size(); ++i) {
-                             if (lengths[i] < 0) {
-                               parts[i] = grads[0].new_zeros({0});
-                               continue;
-                             }
-                             if (n.wants(i)) parts[i] = grads[0].narrow(d, start, lengths[i]);
-                             start += lengths[i];
-                           }
-                           return parts;
-                         });
+  record_lists_saying<TakesAnyDtype>(
+      "CatBackward0", out, tensors,
+      [d, lengths = std::move(lengths)](Node& n, const Tensors& grads) {
+        Tensors parts(lengths.size());
+        int64_t start = 0;
+        for (size_t i = 0; i < parts.size(); ++i) {
+          if (lengths[i] < 0) {
+            parts[i] = grads[0].new_zeros({0});
+            continue;
+          }
+          if (n.wants(i)) parts[i] = grads[0].narrow(d, start, lengths[i]);
+          start += lengths[i];
+        }
+        return parts;
+      });
   return out;
 }
 Tensor concat(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, dim); }

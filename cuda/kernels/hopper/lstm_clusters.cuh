@@ -1,10 +1,10 @@
 // All steps of an LSTM in one launch, and all steps of its gradient in another one, by clusters.
 //
 // Idea. A cluster of blocks takes 8 or 16 sequences through all steps. Each block has 32 units. The
-// registers of a block hold its part of the recurrent weight as operands of tensor cores. (Diamos et
-// al. 2016, "Persistent RNNs".) At H = 512 this is 128 KiB. Blocks send each other what a step
-// needs: h forward, parts of the gradient of h backward. A barrier in shared memory counts the bytes
-// that come, so that a step waits for no other thing. Cells stay in registers, in float32.
+// registers of a block hold its part of the recurrent weight as operands of tensor cores. (Diamos
+// et al. 2016, "Persistent RNNs".) At H = 512 this is 128 KiB. Blocks send each other what a step
+// needs: h forward, parts of the gradient of h backward. A barrier in shared memory counts the
+// bytes that come, so that a step waits for no other thing. Cells stay in registers, in float32.
 // Cost. Latencies of a step add up: that of another block's memory, 8 products, the sums and the
 // cell. Tensor cores wait most of the time.
 // Next. Two sets of sequences for each cluster, one of which computes while the other is exchanged.

@@ -201,8 +201,9 @@ struct ColumnGroups {
   }
 };
 
-// The sums of each column's terms, for `of`. table: (gridDim.z, gridDim.x, gridDim.y, 2 * columns of
-// a block). blockIdx.z: which of several matrices of one shape; terms and `of` know how these lie.
+// The sums of each column's terms, for `of`. table: (gridDim.z, gridDim.x, gridDim.y, 2 * columns
+// of a block). blockIdx.z: which of several matrices of one shape; terms and `of` know how these
+// lie.
 template <class Terms, class S, int V, class Take>
 __global__ void __launch_bounds__(kColumnSumThreads, 1)
     column_sums(const Columns<V> columns, Terms terms, S* table, unsigned* counters, Take of) {
