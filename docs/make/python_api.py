@@ -4,6 +4,7 @@
     build/python/venv/bin/python docs/make/python_api.py            writes it
     build/python/venv/bin/python docs/make/python_api.py --check    says whether it is up to date
 """
+import enum
 import importlib
 import inspect
 import pathlib
@@ -76,7 +77,7 @@ def section(name, hidden):
             continue
         if not (getattr(value, "__module__", None) or "gradus").startswith(("gradus", "nanobind")):
             continue  # of Python's library
-        if inspect.isclass(value) and issubclass(value, BaseException):
+        if inspect.isclass(value) and issubclass(value, (BaseException, enum.Enum)):
             signature = ""
         else:
             signature = signature_of(value)
