@@ -188,8 +188,8 @@ TEST_F(HalfConvolutionTest, WgmmaAddsInTheSameLaunch) {
 
 // As where a residual block begins.
 TEST_F(HalfConvolutionTest, AGradientOfAConvolutionIsAddedToThoseOfOtherUses) {
-  constexpr MemoryFormat kLast = MemoryFormat::ChannelsLast;
-  const auto last = [](const Tensor& x) { return x.contiguous(kLast); };
+  constexpr MemoryFormat kFormat = MemoryFormat::ChannelsLast;
+  const auto last = [](const Tensor& x) { return x.contiguous(kFormat); };
   for (const ScalarType dtype : {kBFloat16, kHalf, kFloat})
     for (const int64_t kernel : {1, 3}) {
       const Tensor w = last(randn({16, 16, kernel, kernel}).to(dtype).cuda()),
@@ -203,7 +203,7 @@ TEST_F(HalfConvolutionTest, AGradientOfAConvolutionIsAddedToThoseOfOtherUses) {
       const Tensor expected = alone.grad() + grad;
       (apply(x) + x).backward(grad);
       EXPECT_TRUE(x.grad().equal(expected)) << kernel;
-      EXPECT_TRUE(x.grad().is_contiguous(kLast));
+      EXPECT_TRUE(x.grad().is_contiguous(kFormat));
       Tensor seen;
       hooked.register_hook([&](const Tensor& whole) { seen = whole; });
       (apply(hooked) + hooked).backward(grad);
