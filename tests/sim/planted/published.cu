@@ -108,7 +108,7 @@ __device__ void multiply_ring(const CUtensorMap& from, int steps, float* out) {
       const int stage = step % kRing, last = step - kRing;  // that read this stage
       char* const to = stages + stage * kBoxBytes;
       const int parity = Bug::kCountsSteps ? last % 2 : last / kRing % 2 ^ 1;
-      if (last >= 0) wait_for(done, parity);              // BUG waits_for_done
+      if (last >= 0) wait_for(done, parity);
       arrive_and_expect(&full[stage], kBoxBytes);         // BUG expects_tile
       copy_box(to, from, &full[stage], 0, 64 * step, 0);  // BUG copies_tile
     }
