@@ -372,15 +372,12 @@ TEST_F(AutocastGradients, OfBiasesComeWithThoseOfLargeResults) {
     gradients(kCPU, false, false, exact);
     const int64_t before = gradients(kCUDA, true, false, separate),
                   now = gradients(kCUDA, false, false, got);
-    const int64_t of_sum = &user == &users[2].second ? 1 : 0;  // its copy in a half type
-    if (kSimulated)
-      EXPECT_EQ(before - now, 1 + of_sum);
-    else  // kernels of cuBLAS are not counted, and one may take the place of a copy
-      EXPECT_GE(before - now, 1);
+    EXPECT_EQ(before - now, 1);  // the pass over the columns
     gradients(kCUDA, false, true, hooked);  // of another tensor than the one that came
     for (const Tensors& all : {separate, got, hooked})
       for (size_t i = 0; i < all.size(); ++i)
         EXPECT_LE(apart(all[i], exact[i]), dtype == kHalf ? 0x1p-8 : 0x1p-5) << i;
+    if (kSimulated) break;  // each takes a minute there
   }
 }
 
