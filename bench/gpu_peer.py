@@ -311,24 +311,30 @@ def own_kernels():
 
 
 def attention():
-    """PyTorch's flash attention of 16 bits, and its memory-efficient one of float32."""
+    """PyTorch's attention of 16 bits by flash and by cuDNN, and its memory-efficient one of float32."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    flash, efficient = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION
-    for dtype, word, way, heads, width in [(torch.bfloat16, "bfloat16", flash, 12, 64),
-                                           (torch.bfloat16, "bfloat16", flash, 6, 128),
-                                           (torch.float32, "float32", efficient, 12, 64)]:
-        for length in (1024, 2048, 4096, 8192):
-            shape = (16, heads, length, width)
-            q, k, v, grad = (torch.randn(shape, device="cuda", dtype=dtype) for _ in range(4))
-            operands = [x.requires_grad_() for x in (q, k, v)]
+    halves = {"flash": SDPBackend.FLASH_ATTENTION, "cuDNN": SDPBackend.CUDNN_ATTENTION}
+    shapes = [(64, 6, 256, 64), (8, 12, 1024, 64), (16, 16, 1024, 128), (8, 16, 2048, 128), (4, 16, 2048, 128),
+              (4, 16, 4096, 64), (4, 16, 4096, 128), (2, 16, 4096, 128), (2, 16, 8192, 64), (2, 16, 8192, 128),
+              (1, 16, 8192, 128), (1, 16, 16384, 128)]
+    cases = [("bfloat16", shape, True, halves) for shape in shapes]
+    cases += [("bfloat16", shape, False, halves) for shape in [(4, 16, 4096, 64), (2, 16, 4096, 128)]]
+    cases += [("float32", (16, 12, length, 64), True, {"memory-efficient": SDPBackend.EFFICIENT_ATTENTION})
+              for length in (1024, 4096)]
+    for dtype, shape, causal, ways in cases:
+        q, k, v, grad = (torch.randn(shape, device="cuda", dtype=getattr(torch, dtype)) for _ in range(4))
+        operands = [x.requires_grad_() for x in (q, k, v)]
 
-            def step():
-                y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-                torch.autograd.grad(y, operands, grad)
+        def step():
+            y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+            torch.autograd.grad(y, operands, grad)
 
-            name = f"attention {word} 16 x {heads} x {length}" + ("" if width == 64 else f" of {width}")
-            with sdpa_kernel(way):
-                report(name, device_seconds(step, 5), 7.0 * 16 * heads * length**2 * width, "FLOP")
+        batch, heads, length, width = shape
+        name = f"attention {dtype} {' x '.join(map(str, shape))}, {'causal' if causal else 'full'}"
+        flop = (7.0 if causal else 14.0) * batch * heads * length**2 * width
+        for way, backend in ways.items():
+            with sdpa_kernel(backend):
+                report(name, device_seconds(step, 5), flop, "FLOP", f"pytorch, {way}")
 
 
 def training_steps():
