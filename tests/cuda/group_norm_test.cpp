@@ -123,7 +123,7 @@ TEST_F(GroupNormTest, UnderAutocast) {
     EXPECT_LE(distance_of(got, expected), 0.05);
     EXPECT_LE(distance_of(there.grad(), here.grad()), 0.05);
     for (size_t i = 0; i < net->parameters().size(); ++i) {
-      const Tensor& of = exact->parameters()[i].grad();
+      const Tensor of = exact->parameters()[i].grad();
       EXPECT_LE(distance_of(net->parameters()[i].grad(), of),
                 0.02 * of.abs().max().item<double>() + 0.02)
           << i;
