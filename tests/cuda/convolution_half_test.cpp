@@ -289,7 +289,7 @@ TEST_F(HalfConvolutionTest, DepthwiseInEveryType) {
 }
 
 // Channels that lie last have kernels of their own, without copies: more bands of rows than one,
-// more columns and channels than a block has, and parts of the weight's gradient.
+// more columns and channels than a block has, runs and parts of the weight's gradient.
 TEST_F(HalfConvolutionTest, DepthwiseWithChannelsLast) {
   Convolution uneven = depthwise(2, 12, {9, 1, 3, 2, 1, 1}), steps = uneven;
   uneven.dim[kSpatial - 1] = {22, 11, 3, 2, 0, 1};
@@ -303,6 +303,9 @@ TEST_F(HalfConvolutionTest, DepthwiseWithChannelsLast) {
         depthwise(2, 4, {1, 1, 3, 1, 1, 1}), depthwise(2, 8, {2, 1, 3, 2, 1, 1}), uneven, steps})
     for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
       expect_convolution(s, dtype, Order::last);
+  // More bands than the blocks of a wave take at once.
+  expect_convolution(depthwise(9, kSimulated ? 4 : 33792, {3, 1, 3, 1, 1, 1}), kBFloat16,
+                     Order::last);
   for (int i = 0; i < (kSimulated ? 6 : 40); ++i) {
     const int64_t stride = pick(1, 2);
     expect_convolution(

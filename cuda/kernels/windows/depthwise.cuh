@@ -25,7 +25,8 @@ struct DepthwiseArgs {
   const T *image, *weight, *bias, *grad;  // bias (channels) or null
   T* out;
   float* partial;               // of the gradient of the weight: (parts, channels, taps)
-  int samples, channels, part;  // samples of a part
+  int samples, channels;
+  int part, run;  // of the gradient of the weight: samples or runs of a part, columns of a run
   int image_size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
   int tap_step[2], reach[2];  // of the gradient of the input: as those of Phase (implicit_gemm.cuh)
   bool turned;                // the window

@@ -5,9 +5,10 @@
 // windows in registers. Results of a thread lie one below the other, so that windows share rows of
 // the image. Neighbouring threads read neighbouring addresses; the first-level cache serves what
 // windows share across. The gradient of the weight keeps 9 sums of each channel in registers, and a
-// block adds up those of its threads.
+// block adds up those of its threads. There a thread goes along a band of four rows, and keeps the
+// gradients that the next column of the image meets, too.
 // Cost. Seven results read 27 elements of each channel, four with steps of 2 as many. Four places
-// of the gradient of the weight read 18 elements and four gradients.
+// of the gradient of the weight read four gradients and 6 elements; 18 with steps of 2.
 #pragma once
 
 #include <type_traits>
@@ -20,10 +21,10 @@ namespace gradus::cuda {
 inline constexpr int kDepthwiseUnit = 4;  // channels of a thread
 inline constexpr int kDepthwiseWindow = 3, kDepthwiseTaps = 9;
 // Results of a thread, one below the other, for steps of `stride`; pairs of those of the gradient
-// of the input for steps of 2; places at once of the gradient of the weight.
+// of the input for steps of 2; rows of a band of the gradient of the weight.
 GRADUS_HD constexpr int depthwise_band(int stride) { return stride == 1 ? 7 : 4; }
 inline constexpr int kDepthwisePairs = 4;
-GRADUS_HD constexpr int depthwise_places(int stride) { return stride == 1 ? 4 : 2; }
+inline constexpr int kDepthwiseWeightRows = 4;
 
 using DepthwiseNumbers = Vector<float, kDepthwiseUnit>;
 
@@ -185,32 +186,64 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
   }
 }
 
-// Part blockIdx.y of the gradients of the weights, of args.part bands of places. Threads of a block
-// differ in channels along x, and in bands along y.
+// The products of a band of rows of the gradient, its columns [x, end), for the gradient of the
+// weight.
+template <int kStride, class T>
+__device__ void add_band(DepthwiseNumbers (&sums)[kDepthwiseTaps],
+                         const DepthwisePlane<const T>& image, const DepthwisePlane<const T>& grad,
+                         const int (&padding)[2], int y, int x, int end) {
+  constexpr int K = kDepthwiseWindow, kRows = kDepthwiseWeightRows,
+                kKept = (K + kStride - 1) / kStride, kSteps = kKept * kStride;
+  const int top = y * kStride - padding[0], left = x * kStride - padding[1],
+            columns = (end - x - 1) * kStride + K;  // of the image
+  // Column t of the gradient, counted from x, is grads[t % kKept]; zeros outside [x, end).
+  DepthwiseNumbers grads[kKept][kRows] = {};
+  for (int begin = 0; begin < columns; begin += kSteps)
+#pragma unroll
+    for (int c = 0; c < kSteps; ++c) {  // so that each place in `grads` is a constant
+      if (begin + c >= columns) break;
+      if (c % kStride == 0) {
+        const int at = x + (begin + c) / kStride;
+#pragma unroll
+        for (int k = 0; k < kRows; ++k)
+          grads[c / kStride][k] = at < end ? grad.at(y + k, at) : DepthwiseNumbers{};
+      }
+#pragma unroll
+      for (int r = 0; r < (kRows - 1) * kStride + K; ++r) {
+        const auto here = image.at(top + r, left + begin + c);
+#pragma unroll
+        for (int j = c % kStride; j < K; j += kStride)
+#pragma unroll
+          for (int k = 0; k < kRows; ++k)
+            if (const int tap = r - k * kStride; tap >= 0 && tap < K)
+              add_products(sums[tap * K + j], grads[(c - j + kSteps) / kStride % kKept][k], here);
+      }
+    }
+}
+
+// Part blockIdx.y of the gradients of the weights, of args.part runs: bands of rows, args.run
+// columns wide. Threads of a block differ in channels along x, and in runs along y.
 template <class T, int kStride>
 __global__ void __launch_bounds__(kDepthwiseThreads, 2)
     depthwise_channels_last_weight(const __grid_constant__ DepthwiseArgs<T> args) {
   wait_for_earlier_kernels();
-  constexpr int kRows = depthwise_places(kStride), kNumbers = kDepthwiseTaps * kDepthwiseUnit;
+  constexpr int kRows = kDepthwiseWeightRows, kNumbers = kDepthwiseTaps * kDepthwiseUnit;
   const int across = static_cast<int>(blockDim.x), down = static_cast<int>(blockDim.y);
   const int channels = static_cast<int>(blockIdx.x) * across * kDepthwiseUnit,
             channel = channels + static_cast<int>(threadIdx.x) * kDepthwiseUnit;
-  const int bands = (args.out_size[0] + kRows - 1) / kRows * args.out_size[1] * args.samples;
-  const int begin = static_cast<int>(blockIdx.y) * args.part, end = ::min(begin + args.part, bands);
+  const int size[2] = {args.out_size[0], (args.out_size[1] + args.run - 1) / args.run};
+  const int runs = (size[0] + kRows - 1) / kRows * size[1] * args.samples;
+  const int begin = static_cast<int>(blockIdx.y) * args.part, end = ::min(begin + args.part, runs);
   DepthwiseNumbers sums[kDepthwiseTaps] = {};
   if (channel < args.channels)
     for (int i = begin + static_cast<int>(threadIdx.y); i < end; i += down) {
-      const DepthwiseBand band(args.out_size, i, kRows);
+      const DepthwiseBand band(size, i, kRows);
       const DepthwisePlane<const T> grad(args.grad, args.out_size, args.channels, band.plane,
                                          channel),
           image(args.image, args.image_size, args.channels, band.plane, channel);
-      DepthwiseNumbers grads[kRows];
-#pragma unroll
-      for (int k = 0; k < kRows; ++k) grads[k] = grad.at(band.y + k, band.x);
-      const int top = band.y * kStride - args.padding[0], left = band.x * kStride - args.padding[1];
-      for_taps<kRows, kStride>(image, top, left, [&](int k, int tap, const DepthwiseNumbers& here) {
-        add_products(sums[tap], grads[k], here);
-      });
+      const int x = band.x * args.run;
+      add_band<kStride>(sums, image, grad, args.padding, band.y, x,
+                        ::min(x + args.run, args.out_size[1]));
     }
   __shared__ float all[kNumbers][kDepthwiseThreads];
   const int thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);
