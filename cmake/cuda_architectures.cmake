@@ -1,6 +1,7 @@
 # Which GPUs the kernels are compiled for, and which files have kernels for Hopper alone.
 
-# They run on every chip of compute capability 7.5 to 9.x; the PTX of 90 runs on later ones.
+# They run on every chip of compute capability 7.5 to 9.x: a binary runs on all chips of its major version from its minor
+# version on, so that of 8.0 serves 8.6, 8.7 and 8.9. Later chips compile the PTX of 9.0.
 set(GRADUS_CUDA_ARCHITECTURES 75-real 80-real 90)
 
 # Sets `out` to what CMAKE_CUDA_ARCHITECTURES stands for, without the words `native`, `all` and `all-major`.

@@ -1,6 +1,6 @@
 // The third kernel of elementwise operations: out[i] = f(in[i]...), any strides, where what lies in
-// memory is of other types than f computes with. A thread switches on these types once for all of
-// its elements.
+// memory is of other types than f computes with: narrow integers, and operands of several types. A
+// thread switches on these types once for all of its elements.
 #pragma once
 
 #include <cstring>
@@ -11,13 +11,13 @@
 
 namespace gradus::cuda {
 
-// Elements of any type.
+// Elements of any type. Where there is no operand they have size 0, and none is read.
 struct Elements {
   void* data;
   ScalarType dtype;
   int size;  // of one, in bytes
 
-  __device__ Elements from(int64_t i) const {
+  GRADUS_HD Elements from(int64_t i) const {
     return {static_cast<char*>(data) + i * size, dtype, size};
   }
 };
@@ -112,30 +112,95 @@ __device__ void for_elements(const Run& run, const F& f) {
       if (p * run.jump + i < run.left) f(p, i);
 }
 
+// Integers are converted without a switch: as 64 bits, in which those of the stored size lie
+// lowest.
+__device__ inline bool is_unsigned(ScalarType dtype) {
+  return dtype == ScalarType::Byte || dtype == ScalarType::Bool;
+}
+__device__ inline Pairs<int64_t> widened(const Elements& x, const StoredPairs& stored) {
+  Pairs<int64_t> out;
+  const int bits = 8 * x.size, above = (64 - bits) % 64;  // of no operand 0
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+    uint64_t word[2];
+    memcpy(word, &stored.at[p], sizeof word);
+    if (x.size < 8) word[1] = word[0] >> bits;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const uint64_t high = word[i] << above;
+      out.at[p].at[i] = is_unsigned(x.dtype) ? static_cast<int64_t>(high >> above)
+                                             : static_cast<int64_t>(high) >> above;
+    }
+  }
+  return out;
+}
+__device__ inline StoredPairs narrowed(const Elements& to, const Pairs<int64_t>& value) {
+  StoredPairs out;
+  const int bits = 8 * to.size;
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+    uint64_t word[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const auto whole = static_cast<uint64_t>(value.at[p].at[i]);
+      word[i] = to.dtype == ScalarType::Bool ? whole != 0 : whole;
+    }
+    if (to.size < 8) word[0] = (word[0] & ((uint64_t{1} << bits) - 1)) | word[1] << bits;
+    memcpy(&out.at[p], word, sizeof word);
+  }
+  return out;
+}
+
+// x as numbers of type T.
 template <class T>
-__device__ Pairs<T> converted(const StoredPairs& stored, ScalarType dtype, const Run& run) {
-  Pairs<T> out;
-  visit_stored(dtype, [&]<class S>(TypeTag<S>) {
+__device__ Pairs<T> converted(const Elements& x, const StoredPairs& stored, const Run& run) {
+  Pairs<T> out{};
+  visit_stored(x.dtype, [&]<class S>(TypeTag<S>) {
     Pairs<S> in;
     for (int p = 0; p < kPairs; ++p) memcpy(&in.at[p], &stored.at[p], sizeof in.at[p]);
     for_elements(run, [&](int p, int i) { out.at[p].at[i] = convert<T>(in.at[p].at[i]); });
   });
   return out;
 }
+// The same where an int64 stands for an integer.
 template <class T>
-__device__ StoredPairs stored_as(ScalarType dtype, const Pairs<T>& value, const Run& run) {
+__device__ Pairs<T> entered(const Elements& x, const StoredPairs& stored, const Run& run) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    return widened(x, stored);
+  else
+    return converted<T>(x, stored, run);
+}
+
+template <class S, class T>
+__device__ StoredPairs stored_as(const Pairs<T>& value) {
   StoredPairs out;
-  visit_stored(dtype, [&]<class S>(TypeTag<S>) {
-    Pairs<S> as;
-    for_elements(run, [&](int p, int i) { as.at[p].at[i] = convert<S>(value.at[p].at[i]); });
-    for (int p = 0; p < kPairs; ++p) memcpy(&out.at[p], &as.at[p], sizeof as.at[p]);
-  });
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p) {
+    Vector<S, 2> pair;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) pair.at[i] = convert<S>(value.at[p].at[i]);
+    memcpy(&out.at[p], &pair, sizeof pair);
+  }
   return out;
+}
+// Results of type T as `to` stores them: int64 as any integer, float32 also as a half type, and
+// others as they are.
+template <class T>
+__device__ StoredPairs as_stored(const Elements& to, const Pairs<T>& value) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    return narrowed(to, value);
+  } else {
+    if constexpr (std::is_same_v<T, float>) {
+      if (to.dtype == ScalarType::Half) return stored_as<Half>(value);
+      if (to.dtype == ScalarType::BFloat16) return stored_as<BFloat16>(value);
+    }
+    return stored_as<T>(value);
+  }
 }
 
 template <class Out, class F, class... Inputs>
 __device__ Pairs<Out> apply_all(const F& f, const Run& run, const Inputs&... in) {
-  Pairs<Out> out;
+  Pairs<Out> out{};
   for_elements(run, [&](int p, int i) { out.at[p].at[i] = f(in.at[p].at[i]...); });
   return out;
 }
@@ -157,29 +222,32 @@ __global__ void __launch_bounds__(kElementwiseThreads, sizeof...(Inputs) < 3 ? 3
   const auto from = [&](const Elements& x, int n) {
     return x.from(at.at[n] + column * walk.stride[n][last]);
   };
-  const auto run = [&](int n) {
-    return Run{walk.stride[n][last], 2 * width, walk.size[last] - column};
+  const auto run = [&](const Elements& x, int n) {
+    return Run{walk.stride[n][last], 2 * width, x.size > 0 ? walk.size[last] - column : 0};
   };
   [&]<size_t... I>(std::index_sequence<I...>) {
-    const StoredPairs stored[] = {load_stored(from(in, I + 1), run(I + 1))...};
-    const auto result =
-        apply_all<Out>(f, run(0), converted<In>(stored[I], in.dtype, run(I + 1))...);
-    store_stored(from(out, 0), run(0), stored_as(out.dtype, result, run(0)));
+    const StoredPairs stored[] = {load_stored(from(in, I + 1), run(in, I + 1))...};
+    const Run all = run(out, 0);
+    const auto result = apply_all<Out>(f, all, entered<In>(in, stored[I], run(in, I + 1))...);
+    store_stored(from(out, 0), all, as_stored(out, result));
   }
   (std::index_sequence_for<Inputs...>{});
 }
 
-// f, a function of floats, on elements of one half type. The kernel tests at run time which one it
-// is, so that each f needs one more kernel and not two.
+// f, a function of floats, on elements of one half type. It gives one of that type, or a bool. The
+// kernel tests at run time which one it is, so that each f needs one more kernel and not two.
 template <class F>
 struct OfHalves {
   F f;
   bool brain;  // of bfloat16
 
   template <class... Bits>
-  __device__ uint16_t operator()(Bits... in) const {
-    const float y = f((brain ? detail::float_of(uint32_t{in} << 16) : detail::half_value(in))...);
-    return brain ? detail::bfloat16_bits(y) : detail::half_bits(y);
+  __device__ auto operator()(Bits... in) const {
+    const auto y = f((brain ? detail::float_of(uint32_t{in} << 16) : detail::half_value(in))...);
+    if constexpr (std::is_same_v<decltype(y), const bool>)
+      return y;
+    else
+      return brain ? detail::bfloat16_bits(y) : detail::half_bits(y);
   }
 };
 

@@ -49,6 +49,7 @@ struct Plain {
   }
 };
 
+// Elements of any other type; of integers for int64.
 template <class T>
 struct Converted {
   using Value = T;
@@ -60,7 +61,7 @@ struct Converted {
   __device__ Vector<T, V> load(int64_t i) const {
     static_assert(V <= 2 * kPairs);
     const Run run{1, 2, V};
-    const auto pairs = converted<T>(load_stored(data.from(i), run), data.dtype, run);
+    const auto pairs = entered<T>(data, load_stored(data.from(i), run), run);
     Vector<T, V> out;
 #pragma unroll
     for (int v = 0; v < V; ++v) out.at[v] = pairs.at[v / 2].at[v % 2];

@@ -13,11 +13,12 @@ struct Offsets {
 };
 
 // The places of element `index` of the walk over the first `dims` dimensions. One division for each
-// dimension but the first.
+// dimension but the first. Most walks have two or three, for which an unrolled loop is only longer.
 template <int N, class Index>
 __device__ Offsets<N, Index> offsets_of(const Strided<N, Index>& walk, int dims, Index index) {
   using Unsigned = std::make_unsigned_t<Index>;  // divides faster
   Offsets<N, Index> out{};
+#pragma unroll 1
   for (int d = dims - 1; d >= 0; --d) {
     Index here = index;
     if (d > 0) {

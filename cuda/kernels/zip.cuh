@@ -46,4 +46,18 @@ struct ZipNumber {
   }
 };
 
+// The same for operands that are converted, where one kernel serves both numbers and tensors: the
+// number stands for whatever is read in its place.
+enum class NumberAt : uint8_t { nowhere, first, second };
+template <BinaryOp op, class T>
+struct ZipConverted {
+  T number;
+  NumberAt at;
+
+  __device__ auto operator()(T x, T y) const {
+    return scalar::Binary<op>::f(at == NumberAt::first ? number : x,
+                                 at == NumberAt::second ? number : y);
+  }
+};
+
 }  // namespace gradus::cuda

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <tuple>
 
+#include "gradus/cuda/kernels/computed.cuh"
 #include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/ops/row_function.cuh"
 #include "gradus/cuda/runtime/grid.h"
@@ -102,37 +104,40 @@ bool launch_contiguous(const Context& context, const F& f, const Strided<1 + siz
   return true;
 }
 
+// The same for any strides.
 template <class F, class Out, class... In>
-void launch_elementwise(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
-                        Out* out, const In*... in) {
-  if (launch_contiguous(context, f, walk, out, in...)) return;
+void launch_pieces(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
+                   Out* out, const In*... in) {
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
     launch_strided(context, f, piece, start, std::index_sequence_for<In...>{}, out, in...);
   });
 }
 
-// The same where the tensors are of any types, while f takes In and gives Out.
-template <class Out, class In, class F, class... Tensors>
+template <class F, class Out, class... In>
+void launch_elementwise(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
+                        Out* out, const In*... in) {
+  if (!launch_contiguous(context, f, walk, out, in...)) launch_pieces(context, f, walk, out, in...);
+}
+
+inline Elements elements_of(const Tensor& t) {
+  return {t.data_ptr(), t.scalar_type(), static_cast<int>(t.element_size())};
+}
+// The same where elements are of any types, while f takes In and gives Out.
+template <class In, class Out, class F, class... Inputs>
 void launch_converting(const Context& context, const F& f,
-                       const Strided<1 + sizeof...(Tensors)>& walk, const Tensor& out,
-                       const Tensors&... in) {
+                       const Strided<1 + sizeof...(Inputs)>& walk, const Elements& out,
+                       const Inputs&... in) {
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
     const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
     const dim3 block = block_of_rows(ceil_div(columns, 2 * kPairs), kElementwiseThreads);
     const int32_t tiles = ceil_div(columns, static_cast<int32_t>(block.x) * 2 * kPairs);
     const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
-    // The elements of the walk's tensor n, from the piece's first one on: a parameter of the kernel
-    // for each tensor.
-    const auto elements = [&](const Tensor& t, size_t n) {
-      const auto size = static_cast<int>(t.element_size());
-      return Elements{static_cast<char*>(t.data_ptr()) + start.at[n] * size, t.scalar_type(), size};
-    };
     [&]<size_t... I>(std::index_sequence<I...>) {
-      launch_pdl(elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
+      launch_pdl(elementwise_converting<F, Out, In, Inputs...>,
                  {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f,
-                 piece, rows, tiles, elements(out, 0), elements(in, I + 1)...);
+                 piece, rows, tiles, out.from(start.at[0]), in.from(start.at[I + 1])...);
     }
-    (std::index_sequence_for<Tensors...>{});
+    (std::index_sequence_for<Inputs...>{});
   });
 }
 
@@ -153,27 +158,58 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
                      static_cast<const In*>(in.data_ptr())...);
 }
 
-// The same for a function f of floats and tensors of one half type. Returns false, and launches
-// nothing, for other types, and where launch_contiguous says so.
+// Whether all tensors are of one half type.
+template <class... Tensors>
+bool are_halves(const Tensor& x, const Tensors&... others) {
+  return (x.dtype() == kHalf || x.dtype() == kBFloat16) &&
+         ((others.scalar_type() == x.scalar_type()) && ...);
+}
+
+// out[i] = f(in[i]...) for a function f of floats and tensors of one half type. Returns false, and
+// launches nothing, for other types, and where launch_contiguous says so.
 template <class F, class... Tensors>
 bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
-  const ScalarType dtype = out.scalar_type();
-  if ((dtype != kHalf && dtype != kBFloat16) || ((in.scalar_type() != dtype) || ...)) return false;
-  return launch_contiguous(Context(out), OfHalves<F>{f, dtype == kBFloat16}, walk_over(out, in...),
-                           static_cast<uint16_t*>(out.data_ptr()),
+  return are_halves(out, in...) &&
+         launch_contiguous(Context(out), OfHalves<F>{f, out.dtype() == kBFloat16},
+                           walk_over(out, in...), static_cast<uint16_t*>(out.data_ptr()),
                            static_cast<const uint16_t*>(in.data_ptr())...);
 }
 
-// The same for tensors of any types and a row's function, which takes In and gives Out.
-template <class Out, class In, class F, class... Tensors>
+// out[i] = f(in[i]...) for tensors of type T, where out is of type Out. Half stands for either half
+// type, whose numbers f takes and gives as floats. Returns false, and launches nothing, for others.
+template <class T, class Out, class F, class... Tensors>
+bool elementwise_alike(const F& f, const Tensor& out, const Tensors&... in) {
+  if constexpr (is_half<T>) {
+    constexpr bool gives_bool = std::is_same_v<Out, bool>;
+    if (!are_halves(in...) || !(gives_bool ? out.dtype() == kBool : are_halves(out, in...)))
+      return false;
+    if (out.numel() == 0) return true;
+    const Context context(out);
+    const OfHalves<F> of_halves{f, std::get<0>(std::tie(in...)).dtype() == kBFloat16};
+    const auto walk = walk_over(out, in...);
+    auto* const to = static_cast<std::conditional_t<gives_bool, bool, uint16_t>*>(out.data_ptr());
+    // One kernel serves comparisons.
+    if constexpr (gives_bool)
+      launch_pieces(context, of_halves, walk, to, static_cast<const uint16_t*>(in.data_ptr())...);
+    else
+      launch_elementwise(context, of_halves, walk, to,
+                         static_cast<const uint16_t*>(in.data_ptr())...);
+  } else {
+    if (out.scalar_type() != dtype_of<Out> || ((in.scalar_type() != dtype_of<T>) || ...))
+      return false;
+    elementwise<Out, T>(f, out, in...);
+  }
+  return true;
+}
+
+// The same for a row's function; int64 stands for any integer type that all tensors have.
+template <class T, class Out, class F, class... Tensors>
 void elementwise_of(const F& row, const Tensor& out, const Tensors&... in) {
-  const auto f = row_function<Out, std::conditional_t<true, In, Tensors>...>(row);
-  if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
-    return elementwise<Out, In>(f, out, in...);
-  if (out.numel() == 0) return;
-  if constexpr (std::is_same_v<Out, float> && std::is_same_v<In, float>)
-    if (launch_halves(f, out, in...)) return;
-  launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
+  const auto f = row_function<Out, std::conditional_t<true, Computed<T>, Tensors>...>(row);
+  if (elementwise_alike<T, Out>(f, out, in...) || out.numel() == 0) return;
+  if constexpr (std::is_same_v<T, int64_t>)
+    launch_converting<T, Out>(Context(out), f, walk_over(out, in...), elements_of(out),
+                              elements_of(in)...);
 }
 
 // The type as which lines of small elements are moved.

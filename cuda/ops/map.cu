@@ -1,11 +1,10 @@
 // Elementwise functions of one operand.
 #include "gradus/cuda/kernels/formulas/half_gelu.cuh"
-#include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/complex/elementwise.h"
 #include "gradus/cuda/ops/elementwise.cuh"
-#include "gradus/tensor/table/dispatch.h"
+#include "gradus/cuda/ops/pointwise/parts.h"
 
 namespace gradus::cuda {
 
@@ -13,11 +12,16 @@ void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   if (isComplexType(x.scalar_type())) return map_complex(op, x, out);
   if (op == UnaryOp::gelu && launch_halves(row_function<float, float>(GeluOfHalf{}), out, x))
     return;
-  visit_op(op, [&](auto row) {
-    using Row = scalar::Unary<row.value>;
-    visit_computed<Row>(computed_type(x.dtype()), [&]<class T>(TypeTag<T>) {
-      elementwise_of<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
-    });
+  visit_part(name_of(op), x.scalar_type(), [&]<class T>(TypeTag<T>) { map_in<T>(op, x, out); });
+}
+
+void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                           const Tensor& out) {
+  if (op == UnaryOp::gelu &&
+      launch_halves(row_function<float, float, float>(GeluGradOfHalf{}), out, grad, x))
+    return;
+  visit_part(name_of(op), out.scalar_type(), [&]<class T>(TypeTag<T>) {
+    if constexpr (!std::is_same_v<T, int64_t>) map_grad_in<T>(op, grad, x, y, out);
   });
 }
 

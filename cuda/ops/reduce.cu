@@ -213,8 +213,9 @@ void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
     if (x.dtype() == kHalf) return reduce_through<T, Half>(op, x, ConvertTo<T>{}, out);
     if (x.dtype() == kBFloat16) return reduce_through<T, BFloat16>(op, x, ConvertTo<T>{}, out);
   }
-  const auto size = static_cast<int>(x.element_size());
-  reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type(), size}}, out);
+  if constexpr (std::is_same_v<T, int64_t>)
+    if (isFloatingType(x.scalar_type())) return reduce_plain<T>(op, raw::to(x, kLong), out);
+  reduce_source<T>(op, x, Converted<T>{elements_of(x)}, out);
 }
 
 // The columns of a large matrix that can be read by vectors but for their number: their dimension,

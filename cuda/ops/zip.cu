@@ -4,39 +4,11 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/complex/elementwise.h"
 #include "gradus/cuda/ops/elementwise.cuh"
-#include "gradus/cuda/ops/squares.cuh"
-#include "gradus/tensor/table/dispatch.h"
+#include "gradus/cuda/ops/pointwise/parts.h"
 
 namespace gradus::cuda {
 
 namespace {
-template <class Out, class T, class F>
-void zip_tensors(const F& row, const Tensor& x, const Tensor& y, const Tensor& out) {
-  if (x.scalar_type() != dtype_of<T> || y.scalar_type() != dtype_of<T> ||
-      out.scalar_type() != dtype_of<Out>)
-    return elementwise_of<Out, T>(row, out, x, y);
-  if (out.numel() == 0) return;
-  const auto f = row_function<Out, T, T>(row);
-  const Context context(out);
-  const auto walk = walk_over(out, x, y);
-  Out* const to = static_cast<Out*>(out.data_ptr());
-  const T *const a = static_cast<const T*>(x.data_ptr()), *const b =
-                                                              static_cast<const T*>(y.data_ptr());
-  if (!launch_squares<SomeTurned<2>>(context, f, walk, to, a, b))
-    launch_elementwise(context, f, walk, to, a, b);
-}
-
-template <BinaryOp op, class T>
-void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
-  using Out = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
-  if (x.is_number())
-    elementwise_of<Out, T>(ZipNumber<op, T>{x.number.cast<T>(), true}, out, *y.tensor);
-  else if (y.is_number())
-    elementwise_of<Out, T>(ZipNumber<op, T>{y.number.cast<T>(), false}, out, *x.tensor);
-  else
-    zip_tensors<Out, T>(Zip<op>{}, *x.tensor, *y.tensor, out);
-}
-
 // The sum of a residual connection under autocast, Float and a half type. Returns false, and
 // launches nothing, for others and for operands that do not lie one after the other.
 bool add_half(const Tensor& x, const Tensor& y, const Tensor& out) {
@@ -82,14 +54,15 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
 }  // namespace
 
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const Tensor& one = *(x.is_number() ? y : x).tensor;
-  const ScalarType dtype = computed_type(gives_bool(op) ? one.dtype() : out.dtype());
+  const Tensor &a = *(x.is_number() ? y : x).tensor, &b = *(y.is_number() ? x : y).tensor;
+  const ScalarType dtype = gives_bool(op) ? a.scalar_type() : out.scalar_type();
   if (isComplexType(dtype)) return zip_complex(op, x, y, out);
-  visit_op(op, [&](auto row) {
-    if (zip_at_once<row.value>(x, y, out)) return;
-    visit_computed<scalar::Binary<row.value>>(
-        dtype, [&]<class T>(TypeTag<T>) { zip_operands<row.value, T>(x, y, out); });
-  });
+  bool done = false;
+  visit_op(op, [&](auto row) { done = zip_at_once<row.value>(x, y, out); });
+  if (done) return;
+  const bool alike = a.scalar_type() == dtype && b.scalar_type() == dtype;
+  visit_part(name_of(op), alike ? dtype : computed_type(dtype),
+             [&]<class T>(TypeTag<T>) { zip_in<T>(op, x, y, out); });
 }
 
 }  // namespace gradus::cuda

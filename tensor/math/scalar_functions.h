@@ -9,6 +9,14 @@
 #include "gradus/tensor/base/host_device.h"
 #include "gradus/tensor/math/math.h"
 
+// GRADUS_HD for long functions. A kernel has a copy of its function for each element of a thread,
+// up to 33 of them, which takes long to compile. It calls a long one, whose own time hides the call.
+#ifdef __CUDACC__
+#define GRADUS_HD_LONG GRADUS_HD __noinline__
+#else
+#define GRADUS_HD_LONG GRADUS_HD
+#endif
+
 namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 

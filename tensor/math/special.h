@@ -53,7 +53,7 @@ GRADUS_HD T inverse_erf(T x) {
 // The x below which the share p of a normal distribution lies. The error is within 8 ulp where p is
 // not denormal.
 template <class T>
-GRADUS_HD T normal_quantile(T p) {
+GRADUS_HD_LONG T normal_quantile(T p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -greatest<T>() : p == 1 ? greatest<T>() : nan_value<T>;
   const T tail = p < T(0.5) ? p : 1 - p;
   const T y = T(1.4142135623730951) * inverse_erf_of(1 - 2 * tail, 2 * tail);
@@ -63,7 +63,7 @@ GRADUS_HD T normal_quantile(T p) {
 // e^(x^2) erfc(x): the product, in which what x^2 loses by rounding is made good; from where erfc
 // would underflow its asymptotic series (Abramowitz and Stegun, 7.1.23). The error is within 4 ulp.
 template <class T>
-GRADUS_HD T scaled_erfc(T x) {
+GRADUS_HD_LONG T scaled_erfc(T x) {
   constexpr T far = std::is_same_v<T, float> ? 9 : 26;
   if (x < -far - 1) return greatest<T>();  // e^(x^2) overflows
   const T square = x * x;
@@ -79,7 +79,7 @@ GRADUS_HD T scaled_erfc(T x) {
 // The logarithm of the share of a normal distribution below x. The error is within 4 ulp of the
 // larger of the result and 1.
 template <class T>
-GRADUS_HD T log_normal_share(T x) {
+GRADUS_HD_LONG T log_normal_share(T x) {
   const T y = x * T(0.7071067811865476);
   return x < -1 ? std::log(scaled_erfc(-y) / 2) - x * x / 2 : std::log1p(-std::erfc(y) / 2);
 }

@@ -11,7 +11,7 @@ inline namespace GRADUS_VARIANT {
 // 20 on it is the asymptotic one (9.7.1), whose terms shrink to below an epsilon. The error is
 // within 16 ulp. I_n is NaN at infinity, as PyTorch's.
 template <int n, bool scaled = false, class T>
-GRADUS_HD T bessel_i(T x) {
+GRADUS_HD_LONG T bessel_i(T x) {
   const T a = magnitude(x);
   T term = 1, sum = 1;
   if (a < 20) {
@@ -38,13 +38,13 @@ GRADUS_HD T bessel_i(T x) {
 // the C library and of CUDA in double. The error is within 8 ulp of the larger of the result and,
 // beyond 1, of sqrt(2 / (pi x)), the amplitude of both. NaN at infinity, as PyTorch's.
 template <int n, class T>
-GRADUS_HD T bessel_j(T x) {
+GRADUS_HD_LONG T bessel_j(T x) {
   const double wide = static_cast<double>(x);
   if (wide - wide != 0) return nan_value<T>;
   return static_cast<T>(n == 0 ? ::j0(wide) : ::j1(wide));
 }
 template <int n, class T>
-GRADUS_HD T bessel_y(T x) {
+GRADUS_HD_LONG T bessel_y(T x) {
   if (!(x > 0 && x - x == 0)) return x == 0 ? -greatest<T>() : nan_value<T>;
   const double wide = static_cast<double>(x);
   return static_cast<T>(n == 0 ? ::y0(wide) : ::y1(wide));
@@ -56,7 +56,7 @@ GRADUS_HD T bessel_y(T x) {
 // small step; there it is e^(-2 pi^2 / (x step^2)) at most, as for a bell curve. Computed in
 // double; the error is within 16 ulp.
 template <int n, bool scaled, class T>
-GRADUS_HD T bessel_k(T argument) {
+GRADUS_HD_LONG T bessel_k(T argument) {
   const double x = static_cast<double>(argument);
   if (!(x > 0)) return x == 0 ? greatest<T>() : nan_value<T>;
   if (x - x != 0) return 0;

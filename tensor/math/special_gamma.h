@@ -8,7 +8,7 @@ inline namespace GRADUS_VARIANT {
 
 // log |gamma(x)|.
 template <class T>
-GRADUS_HD T log_gamma(T x) {
+GRADUS_HD_LONG T log_gamma(T x) {
 #ifdef __CUDA_ARCH__
   return std::lgamma(x);
 #else
@@ -26,7 +26,7 @@ GRADUS_HD T log_gamma(T x) {
 // has all digits, the recurrence (6.3.5) up to there, and reflection (6.3.7) below 0. The error is
 // within 8 ulp of the larger of |psi(x)|, 1 and, below 0, |pi / tan(pi x)|.
 template <class T>
-GRADUS_HD T digamma_of(T x) {
+GRADUS_HD_LONG T digamma_of(T x) {
   if (x == 0) return std::copysign(greatest<T>(), -x);
   T sum = 0;
   if (x < 0) {
@@ -62,7 +62,7 @@ GRADUS_HD T inverse_power(T x, T n) {
 // The sum of (q + k)^-s over all k >= 0, for s > 1 and q > 0: its first terms, and Euler and
 // Maclaurin's formula for the rest.
 template <class T>
-GRADUS_HD T sum_of_powers(T s, T q) {
+GRADUS_HD_LONG T sum_of_powers(T s, T q) {
   T sum = 0;
   for (; q < 10 + 2 * s; ++q) {
     const T term = inverse_power(q, s);
@@ -89,7 +89,7 @@ GRADUS_HD T sum_of_powers(T s, T q) {
 // integers is taken apart into sums over positive numbers. Infinite at its poles. The error is
 // within 16 ulp; below 0, where these sums cancel, within 16 ulp of the largest term.
 template <class T>
-GRADUS_HD T hurwitz_zeta(T s, T q) {
+GRADUS_HD_LONG T hurwitz_zeta(T s, T q) {
   if (s == 1) return greatest<T>();
   if (s < 1) return nan_value<T>;
   if (q > 0 || q != q || s != s) return sum_of_powers(s, q);
@@ -104,7 +104,7 @@ GRADUS_HD T hurwitz_zeta(T s, T q) {
 
 // The n-th derivative of digamma: -(-1)^n n! hurwitz_zeta(n + 1, x). NaN for negative n.
 template <class T>
-GRADUS_HD T polygamma_of(T x, T n) {
+GRADUS_HD_LONG T polygamma_of(T x, T n) {
   n = std::nearbyint(n);
   if (n == 0) return digamma_of(x);
   if (!(n > 0 && n < T(1 << 30))) return nan_value<T>;
@@ -153,7 +153,7 @@ GRADUS_HD inline double gamma_share_of_large(double a, double x, bool upper) {
 // Lentz's method. Computed in double from up to thousands of terms. The error is within 128 (1 +
 // |log p|) ulp of the computed share p, and within as many ulp of 1 for the other share.
 template <class T>
-GRADUS_HD T gamma_share(T shape, T bound, bool upper) {
+GRADUS_HD_LONG T gamma_share(T shape, T bound, bool upper) {
   const double a = static_cast<double>(shape), x = static_cast<double>(bound);
   constexpr double infinity = greatest_value<double>;
   if (a < 0 || x < 0 || (a == 0 && !(x > 0)) || (a == infinity && x == infinity))

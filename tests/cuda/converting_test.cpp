@@ -1,5 +1,6 @@
 // Operands of types that are not computed with, which kernels convert on the way: the GPU against
 // the CPU.
+#include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -81,6 +82,51 @@ TEST_F(CudaConverting, OperandsOfTwoTypesAreOneLaunch) {
     expect_close(raw::zip(BinaryOp::lt, x.gpu, y.gpu), raw::zip(BinaryOp::lt, x.cpu, y.cpu), 0,
                  describe("lt", dtype, ""));
   }
+}
+
+// Integers keep their signs, and results wrap around, up to the ends of each type.
+TEST_F(CudaConverting, IntegersAtTheEndsOfTheirTypes) {
+  for (const ScalarType dtype : {kByte, kChar, kShort, kInt, kLong}) {
+    const int64_t bits = 8 * static_cast<int64_t>(element_size(dtype));
+    const int64_t top = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+    const Tensor x = tensor({-top - 1, -top, int64_t{-1}, int64_t{0}, int64_t{1}, top - 1, top});
+    const Tensor all = raw::to(x, dtype), some = raw::narrow(all, 0, 1, 6);
+    // An address that is no multiple of 16 bytes has no vectors.
+    const Tensor gpu = raw::narrow(all.cuda(), 0, 1, 6);
+    for (const BinaryOp op : {BinaryOp::sub, BinaryOp::lt, BinaryOp::minimum}) {
+      const std::string what = describe(name_of(op), dtype, "ends");
+      expect_close(raw::zip(op, gpu, Scalar(2)), raw::zip(op, some, Scalar(2)), 0, what);
+      expect_close(raw::zip(op, Scalar(2), gpu), raw::zip(op, Scalar(2), some), 0, what);
+      for (const ScalarType other : {kBool, kByte, kChar, kShort, kInt, kLong}) {
+        if (op == BinaryOp::sub && other == kBool) continue;
+        const Tensor y = raw::to(some, other);
+        expect_close(raw::zip(op, gpu, y.cuda()), raw::zip(op, some, y), 0, what);
+        expect_close(raw::zip(op, y.cuda(), gpu), raw::zip(op, y, some), 0, what);
+      }
+    }
+    expect_close(raw::map(UnaryOp::neg, gpu), raw::map(UnaryOp::neg, some), 0,
+                 describe("neg", dtype, "ends"));
+    expect_close(raw::reduce(ReduceOp::sum, all.cuda(), {}), raw::reduce(ReduceOp::sum, all, {}), 0,
+                 describe("sum", dtype, "ends"));
+  }
+}
+
+// A number on either side of an operand of another type than the result's.
+TEST_F(CudaConverting, NumbersBesideOperandsOfOtherTypes) {
+  for (const MemoryLayout& layout : {contiguous_layout("", {1}), contiguous_layout("", {2, 1027}),
+                                     MemoryLayout{"transposed", {30, 7}, {1, 30}, 0}})
+    for (const ScalarType dtype : kNarrow) {
+      const Pair x = random_pair(dtype, layout, {1, 4});
+      for (const BinaryOp op : {BinaryOp::div, BinaryOp::floor_divide, BinaryOp::atan2}) {
+        if (dtype == kBool && op == BinaryOp::floor_divide) continue;
+        const std::string what = describe(name_of(op), dtype, layout.name);
+        const double tolerance = op == BinaryOp::atan2 ? std::max(unit(dtype), 1e-6) : unit(dtype);
+        expect_close(raw::zip(op, x.gpu, Scalar(2.5)), raw::zip(op, x.cpu, Scalar(2.5)), tolerance,
+                     what);
+        expect_close(raw::zip(op, Scalar(2.5), x.gpu), raw::zip(op, Scalar(2.5), x.cpu), tolerance,
+                     what);
+      }
+    }
 }
 
 // Kernels of their own take what is half throughout and contiguous.

@@ -15,10 +15,8 @@ void launch_complex(const F& row, const Tensor& out, const Tensors&... in) {
   if (out.numel() == 0) return;
   const Context context(out);
   const auto f = row_function<Out, std::conditional_t<true, In, Tensors>...>(row);
-  for_each_piece(walk_over(out, in...), {}, [&](const auto& piece, const auto& start) {
-    launch_strided(context, f, piece, start, std::index_sequence_for<Tensors...>{},
-                   static_cast<Out*>(out.data_ptr()), static_cast<const In*>(in.data_ptr())...);
-  });
+  launch_pieces(context, f, walk_over(out, in...), static_cast<Out*>(out.data_ptr()),
+                static_cast<const In*>(in.data_ptr())...);
 }
 
 }  // namespace
