@@ -31,6 +31,8 @@ struct CheckedOperation {
   // The rest is for GPUs. Bit i: NaN and infinities of operand i make some result not finite,
   // whatever else there is.
   uint64_t passed = 0;
+  // Bit i: wherever result i is not finite, another result is not finite either.
+  uint64_t repeated = 0;
   bool noted = false;    // cuda_note_kinds was called
   bool updates = false;  // a step of an optimizer
 };

@@ -28,7 +28,7 @@ namespace gradus::cuda {
 
 namespace {
 
-// The rows of a launch: few with any strides, or some or many without gaps.
+// The rows of a launch: few with any strides, or some or many that are simpler.
 constexpr int kFewRows = 12, kSomeRows = 32, kManyRows = 320;
 
 // Searches that run at once have scratches of their own. Captured ones keep theirs.
@@ -119,7 +119,6 @@ void launch_search(const CheckedOperation& operation, bool before, bool ends,
   NonfiniteTable<Words, most> table;
   table.number = operation.number, table.given = operation.given;
   table.before = before, table.ends = ends;
-  table.waiting = {};
   table.count = table.all = 0;
   table.scratch = scratch;
   const int device = operation.results[0].device().index();
@@ -171,19 +170,47 @@ void search(CheckedOperation operation, bool before) {
 
 // --- Searches that wait
 
-// Words [data, end) of a row without gaps, in any order; no end where there are gaps.
-const char* end_of(const StridedWords& row) {
+StridedRuns runs_of(const StridedWords& row) {
+  StridedRuns out;
+  out.data = static_cast<const char*>(row.data);
+  out.dtype = row.dtype, out.bytes = row.bytes;
+  int64_t words = row.numel;  // of a run
   if (!row.dense) {
-    int64_t span = 1;
-    for (int d = 0; d < row.walk.dims; ++d) span += (row.walk.size[d] - 1) * row.walk.stride[0][d];
-    if (span != row.numel) return nullptr;
+    Dims sizes, strides;  // those of elements that are broadcast left out
+    for (int d = 0; d < row.walk.dims; ++d)
+      if (row.walk.stride[0][d] != 0)
+        sizes.push_back(row.walk.size[d]), strides.push_back(row.walk.stride[0][d]);
+    Strided<1>& walk = out.walk = collapse<1>(sizes, {strides});
+    const bool has_runs = walk.dims > 0 && walk.stride[0][walk.dims - 1] == 1;
+    words = has_runs ? walk.size[--walk.dims] : 1;
+    out.count = walk.numel / words;
   }
-  return static_cast<const char*>(row.data) + row.numel * row.bytes;
+  out.length = words * row.bytes;
+  bool aligned = reinterpret_cast<uintptr_t>(out.data) % kSlotBytes == 0;
+  for (int d = 0; d < out.walk.dims; ++d)
+    aligned = aligned && out.walk.stride[0][d] * row.bytes % kSlotBytes == 0;
+  out.slots = ceil_div(out.length, int64_t{kSlotBytes}) + (aligned ? 0 : 1);
+  return out;
 }
-bool contains(const StridedWords& outer, const StridedWords& inner) {
-  const char *const from = static_cast<const char*>(outer.data), *const to = end_of(outer);
-  const char *const begin = static_cast<const char*>(inner.data), *const end = end_of(inner);
-  return to && end && from <= begin && end <= to;
+// The bytes from the first word of a row to the end of its last one.
+int64_t span_of(const StridedRuns& row) {
+  int64_t out = row.length;
+  for (int d = 0; d < row.walk.dims; ++d)
+    out += (row.walk.size[d] - 1) * row.walk.stride[0][d] * row.bytes;
+  return out;
+}
+// Whether each word of the inner row is one of the outer row. False where that is hard to tell.
+bool contains(const StridedWords& outer_words, const StridedWords& inner_words) {
+  const int64_t before =
+      static_cast<const char*>(inner_words.data) - static_cast<const char*>(outer_words.data);
+  if (before < 0 || inner_words.numel == 0 || outer_words.numel == 0) return false;
+  const StridedRuns outer = runs_of(outer_words), inner = runs_of(inner_words);
+  if (outer.walk.dims == 0) return before + span_of(inner) <= outer.length;
+  bool even = outer.walk.dims == inner.walk.dims && outer.bytes == inner.bytes;
+  for (int d = 0; even && d < outer.walk.dims; ++d)
+    even = outer.walk.size[d] == inner.walk.size[d] &&
+           outer.walk.stride[0][d] == inner.walk.stride[0][d];
+  return even && before + inner.length <= outer.length;
 }
 
 bool can_wait(const CheckedOperation& operation) {
@@ -219,8 +246,9 @@ PutOff put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& 
     batch.pass(operation.operands[i].impl().storage.get(),
                [&](const StridedWords& some) { return contains(words, some); });
   }
-  for (const Tensor& x : operation.results) {
-    add(x, /*ends=*/!operation.updates);
+  for (size_t i = 0; i < operation.results.size(); ++i) {
+    const Tensor& x = operation.results[i];
+    add(x, /*ends=*/!operation.updates && !(i < 64 && (operation.repeated >> i & 1)));
     if (!operation.updates) batch.bytes += x.nbytes();
   }
   for (const Tensor& x : operation.operands) add(x, /*ends=*/false);
@@ -242,27 +270,27 @@ PutOff put_off(const CheckedOperation& operation, OfDevice& mine, const Stream& 
 }
 
 // One launch. waiting: that which the last launch of a batch looks at where something is found.
-template <class Words, int most>
-void launch_ends(ArrayRef<StridedWords> rows, const Batch& batch,
-                 const WaitingOperations* waiting) {
-  NonfiniteTable<Words, most> table;
-  table.number = 0, table.given = 0, table.before = false, table.ends = waiting != nullptr;
+template <class Rows, int most>
+void launch_ends(ArrayRef<StridedRuns> rows, const Batch& batch, const WaitingOperations* waiting) {
+  const int device = batch.stream->device_index();
+  EndsTable<Rows, most> table;
   table.waiting = waiting ? *waiting : WaitingOperations{};
   table.count = 0;
-  table.scratch = batch.scratch, table.record = nonfinite_record(batch.stream->device_index());
-  unsigned blocks = 0;
+  table.scratch = batch.scratch, table.record = nonfinite_record(device);
+  unsigned chunks = 0;
   table.first_block[0] = 0;
-  for (const StridedWords& row : rows) {
-    if constexpr (std::is_same_v<Words, StridedWords>)
+  for (const StridedRuns& row : rows) {
+    if constexpr (std::is_same_v<Rows, StridedRuns>)
       table.rows[table.count] = row;
     else
-      table.rows[table.count] = {row.data, row.numel, row.dtype, row.bytes};
-    blocks +=
-        static_cast<unsigned>(std::max<int64_t>(1, ceil_div(row.numel, int64_t{kNonfiniteChunk})));
-    table.first_block[++table.count] = blocks;
+      table.rows[table.count] = {row, row.walk.dims > 0 ? row.walk.stride[0][0] * row.bytes : 0};
+    chunks += static_cast<unsigned>(ceil_div(row.count * row.slots, int64_t{kSlotsOfChunk}));
+    table.first_block[++table.count] = chunks;
   }
-  table.all = table.count;
-  launch(nonfinite_kernel<Words, most>,
+  const auto resident =
+      static_cast<unsigned>(kBlocksOfEnds * getDeviceProperties(device).multiprocessors);
+  const unsigned blocks = std::clamp(chunks, 1u, resident);
+  launch(nonfinite_ends<Rows, most>,
          {dim3(blocks), kNonfiniteThreads, 0, static_cast<cudaStream_t>(batch.stream->handle())},
          table);
 }
@@ -284,10 +312,12 @@ void launch_batch(Batch& batch, OfDevice& mine) {
   const DeviceGuard guard(device);
   const auto queue = static_cast<cudaStream_t>(batch.stream->handle());
   if (capture_id(queue) != batch.capture) return;  // a capture that was given up
-  std::vector<StridedWords> flat, strided;
+  std::vector<StridedRuns> even, strided;
   for (Batch::Row& row : batch.rows) {
     if (row.changed || row.storage->is_arriving()) row.words.numel = 0, row.changed = true;
-    if (row.ends && row.words.numel > 0) (end_of(row.words) ? flat : strided).push_back(row.words);
+    if (!row.ends || row.words.numel == 0) continue;
+    const StridedRuns runs = runs_of(row.words);
+    (runs.walk.dims <= 1 ? even : strided).push_back(runs);
   }
   for (WaitingOperation& operation : batch.operations)
     for (int r = operation.first + operation.count; r < operation.first + operation.all; ++r)
@@ -307,23 +337,21 @@ void launch_batch(Batch& batch, OfDevice& mine) {
   const WaitingOperations waiting{operations, rows, static_cast<int>(batch.operations.size()),
                                   batch.noted, batch.updates ? nonfinite_update(device) : nullptr};
 
-  const ArrayRef<StridedWords> few(strided);
+  const ArrayRef<StridedRuns> few(strided), many(even);
   for (size_t begin = 0; begin < few.size(); begin += kFewRows)
-    launch_ends<StridedWords, kFewRows>(
+    launch_ends<StridedRuns, kFewRows>(
         few.slice(begin, std::min<size_t>(kFewRows, few.size() - begin)), batch, nullptr);
-  if (flat.empty()) {  // a launch looks at the step's word all the same
-    StridedWords& none = flat.emplace_back();
-    none.data = nullptr, none.numel = 0, none.dtype = kFloat, none.bytes = sizeof(float);
-  }
-  const ArrayRef<StridedWords> many(flat);
-  for (size_t begin = 0; begin < many.size(); begin += kManyRows) {
+  size_t begin = 0;
+  do {  // a launch without rows looks at the step's word all the same
     const size_t some = std::min<size_t>(kManyRows, many.size() - begin);
-    const WaitingOperations* const last = begin + some == many.size() ? &waiting : nullptr;
+    const ArrayRef<StridedRuns> part = many.slice(begin, some);
+    begin += some;
+    const WaitingOperations* const last = begin == many.size() ? &waiting : nullptr;
     if (some <= kSomeRows)  // whose arguments arrive sooner
-      launch_ends<DenseWords, kSomeRows>(many.slice(begin, some), batch, last);
+      launch_ends<EvenRuns, kSomeRows>(part, batch, last);
     else
-      launch_ends<DenseWords, kManyRows>(many.slice(begin, some), batch, last);
-  }
+      launch_ends<EvenRuns, kManyRows>(part, batch, last);
+  } while (begin < many.size());
   if (batch.capture == 0) return detail::record_pinned(memory, *batch.stream);
   const std::lock_guard lock(mine.mutex);
   mine.of_captures.push_back(std::move(memory));

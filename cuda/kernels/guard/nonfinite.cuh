@@ -1,7 +1,7 @@
-// The search for NaN and infinities behind operations: one kernel, in a graph too. The blocks go
-// over results. Nearly always all is finite, and nothing is left to do. Otherwise the last block to
-// end looks at the operations one after the other, at results and operands, and tells the host what
-// the first one has made.
+// The search for NaN and infinities behind operations, in a graph too: nonfinite_kernel for one
+// operation, nonfinite_ends for many. The blocks go over results. Nearly always all is finite, and
+// nothing is left to do. Otherwise the last block to end looks at the operations one after the
+// other, at results and operands, and tells the host what the first one has made.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -64,12 +64,44 @@ struct WaitingOperations {
   const unsigned* updated;  // what an optimizer's step among them sets, or null
 };
 
+// All words of a tensor in any order: runs without gaps. Threads take them in slots, which are
+// aligned as vectors are; the first and the last slot of a run may reach over its ends.
+struct Runs {
+  const char* data = nullptr;
+  ScalarType dtype = kFloat;
+  int bytes = sizeof(float);  // of a word
+  int64_t count = 1;
+  int64_t length = 0;  // of a run, in bytes
+  int64_t slots = 0;   // of a run
+};
+struct EvenRuns : Runs {
+  int64_t pitch = 0;  // bytes from a run to the next one
+  __device__ const char* start(int64_t run) const { return data + run * pitch; }
+};
+struct StridedRuns : Runs {
+  Strided<1> walk;  // over the runs
+  __device__ const char* start(int64_t run) const {
+    return data + offsets_of(walk, run).at[0] * bytes;
+  }
+};
+inline constexpr int kSlotBytes = 16, kSlotsOfThread = 8;
+inline constexpr int kSlotsOfChunk = kSlotsOfThread * kNonfiniteThreads;
+
+template <class Rows, int most>
+struct EndsTable {
+  WaitingOperations waiting;  // whose results the rows are; none where another launch follows
+  int count;
+  unsigned first_block[most + 1];  // chunk of each row, and the number of chunks
+  Rows rows[most];
+  NonfiniteScratch* scratch;
+  NonfiniteRecord* record;
+};
+
 template <class Words, int most>
 struct NonfiniteTable {
   uint64_t number;
   bool before;                     // the operation has not run; the results are what it will change
   bool ends;                       // no other launch for this operation follows
-  WaitingOperations waiting;       // whose results the rows are
   unsigned given;                  // kinds known to the host
   int count, all;                  // rows: results first, then operands
   unsigned first_block[most + 1];  // of each result, and the number of blocks
@@ -290,6 +322,83 @@ __device__ inline void look_at_waiting(const WaitingOperations& waiting, Nonfini
   if (!told && threadIdx.x == 0) record.in_vain = 1;
 }
 
+// Finds exponents whose bits are all set in words of 4 bytes: the sum (word & mask) + one has a bit
+// of `carry` then. A double has its exponent in the second word.
+struct ExponentBits {
+  unsigned mask[2], one[2], carry;
+  __device__ unsigned of(unsigned word, int place) const {
+    return (word & mask[place]) + one[place];
+  }
+};
+__device__ inline ExponentBits exponent_bits(ScalarType dtype) {
+  switch (dtype) {
+    case kHalf:
+      return {{0x7c007c00u, 0x7c007c00u}, {0x04000400u, 0x04000400u}, 0x80008000u};
+    case kBFloat16:
+      return {{0x7f807f80u, 0x7f807f80u}, {0x00800080u, 0x00800080u}, 0x80008000u};
+    case kDouble:
+    case kComplexDouble:
+      return {{0u, 0x7ff00000u}, {0u, 0x00100000u}, 0x80000000u};
+    default:
+      return {{0x7f800000u, 0x7f800000u}, {0x00800000u, 0x00800000u}, 0x80000000u};
+  }
+}
+
+// Whether a thread's slots of the chunk that begins at slot `begin` of the row hold a word that is
+// not finite.
+template <class Rows>
+__device__ bool sees_nonfinite(const Rows& row, int64_t begin) {
+  const ExponentBits bits = exponent_bits(row.dtype);
+  const int64_t slots = row.slots, left = row.count * slots - begin;
+  const int64_t first_run = begin / slots, skipped = begin - first_run * slots;
+  struct Slot {
+    const char *from, *start, *end;  // of the slot and of its run
+    __device__ bool is_whole() const { return from >= start && from + kSlotBytes <= end; }
+  };
+  const auto slot_of = [&](unsigned i) {
+    int64_t at = skipped + i, run = first_run;
+    if (slots < kSlotsOfChunk) {
+      const unsigned runs = static_cast<unsigned>(at) / static_cast<unsigned>(slots);
+      run += runs, at -= runs * slots;
+    } else if (at >= slots) {
+      ++run, at -= slots;
+    }
+    const char* const start = row.start(run);
+    const auto over = static_cast<int64_t>(reinterpret_cast<uintptr_t>(start) % kSlotBytes);
+    return Slot{start - over + at * kSlotBytes, start, start + row.length};
+  };
+  unsigned seen = 0, parts = 0;  // parts: bits of slots that reach over the ends
+  // Loads do not wait for one another.
+  Vector<unsigned, 4> words[kSlotsOfThread];
+#pragma unroll
+  for (int k = 0; k < kSlotsOfThread; ++k) {
+    words[k] = {};
+    const unsigned i = threadIdx.x + k * kNonfiniteThreads;
+    if (i >= left) continue;
+    const Slot slot = slot_of(i);
+    if (slot.is_whole())
+      words[k] = load_vector<4>(reinterpret_cast<const unsigned*>(slot.from));
+    else
+      parts |= 1u << k;
+  }
+#pragma unroll
+  for (const auto& vector : words)
+#pragma unroll
+    for (int w = 0; w < 4; ++w) seen |= bits.of(vector.at[w], w % 2);
+  for (int k = 0; parts != 0; ++k, parts >>= 1) {
+    if (!(parts & 1u)) continue;
+    const Slot slot = slot_of(threadIdx.x + k * kNonfiniteThreads);
+    const char* at = slot.from < slot.start ? slot.start : slot.from;
+    const char* const to = slot.from + kSlotBytes < slot.end ? slot.from + kSlotBytes : slot.end;
+    for (; at < to; at += row.bytes)
+      seen |= bits.of(row.bytes == 2   ? *reinterpret_cast<const uint16_t*>(at)
+                      : row.bytes == 4 ? *reinterpret_cast<const unsigned*>(at)
+                                       : reinterpret_cast<const unsigned*>(at)[1],
+                      1);
+  }
+  return (seen & bits.carry) != 0;
+}
+
 template <class Words, int most>
 __global__ void __launch_bounds__(kNonfiniteThreads)
     nonfinite_kernel(const __grid_constant__ NonfiniteTable<Words, most> table) {
@@ -304,26 +413,42 @@ __global__ void __launch_bounds__(kNonfiniteThreads)
     atomicMin(&scratch.first, count.first);
   }
   if (!is_last_block(&scratch.blocks, gridDim.x)) return;
-  const WaitingOperations& waiting = table.waiting;
-  if (waiting.operations) {
-    const bool found = scratch.first != kNowhere || (waiting.updated && *waiting.updated != 0);
-    __syncthreads();
-    if (found) look_at_waiting(waiting, scratch, *table.record);
-    if (waiting.are_noted)
-      for (int i = threadIdx.x; i < waiting.count; i += kNonfiniteThreads)
-        if (unsigned* const noted = waiting.operations[i].noted) *noted = 0;
-    if (threadIdx.x == 0 && waiting.updated && *waiting.updated != 0)
-      *const_cast<unsigned*>(waiting.updated) = 0;
-  } else if (table.number != 0 && !table.before && scratch.first != kNowhere) {
-    look_at_operands(table);
-  }
+  if (!table.before && scratch.first != kNowhere) look_at_operands(table);
   __syncthreads();
   if (threadIdx.x != 0) return;
-  if (table.number == 0 && !table.ends) return;  // the next launch has the counts
   if (table.before)
     scratch.given |= (scratch.nans ? 1u : 0u) | (scratch.infinities ? 2u : 0u);
   else if (table.ends)
     scratch.given = 0;
+  clear_counts(scratch);
+}
+
+// Blocks that are resident take chunks in turn: what a block costs at its end is paid seldom.
+inline constexpr int kBlocksOfEnds = 3;  // of a multiprocessor
+
+template <class Rows, int most>
+__global__ void __launch_bounds__(kNonfiniteThreads, kBlocksOfEnds)
+    nonfinite_ends(const __grid_constant__ EndsTable<Rows, most> table) {
+  bool seen = false;
+  for (unsigned chunk = blockIdx.x; chunk < table.first_block[table.count]; chunk += gridDim.x) {
+    const int which = row_of(table, chunk);
+    seen |= sees_nonfinite(table.rows[which],
+                           int64_t{chunk - table.first_block[which]} * kSlotsOfChunk);
+  }
+  NonfiniteScratch& scratch = *table.scratch;
+  if (__syncthreads_or(seen) && threadIdx.x == 0) atomicMin(&scratch.first, 0ull);
+  if (!is_last_block(&scratch.blocks, gridDim.x)) return;
+  const WaitingOperations& waiting = table.waiting;
+  if (!waiting.operations) return;  // the next launch has what was found
+  const bool found = scratch.first != kNowhere || (waiting.updated && *waiting.updated != 0);
+  __syncthreads();
+  if (found) look_at_waiting(waiting, scratch, *table.record);
+  if (waiting.are_noted)
+    for (int i = threadIdx.x; i < waiting.count; i += kNonfiniteThreads)
+      if (unsigned* const noted = waiting.operations[i].noted) *noted = 0;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (waiting.updated && *waiting.updated != 0) *const_cast<unsigned*>(waiting.updated) = 0;
   clear_counts(scratch);
 }
 
