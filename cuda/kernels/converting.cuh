@@ -1,6 +1,6 @@
-// The third kernel of elementwise operations: out[i] = f(in[i]...), any strides, where what lies in
-// memory is of other types than f computes with: narrow integers, and operands of several types. A
-// thread switches on these types once for all of its elements.
+// The third kernel of elementwise operations, out[i] = f(in[i]...) for any strides. Memory holds
+// other types than f computes with: narrow integers, or operands of several types. A thread
+// switches on the types once for all of its elements.
 #pragma once
 
 #include <cstring>
@@ -234,8 +234,8 @@ __global__ void __launch_bounds__(kElementwiseThreads, sizeof...(Inputs) < 3 ? 3
   (std::index_sequence_for<Inputs...>{});
 }
 
-// f, a function of floats, on elements of one half type. It gives one of that type, or a bool. The
-// kernel tests at run time which one it is, so that each f needs one more kernel and not two.
+// f, a function of floats or a predicate, on elements of one half type. The kernel tests at run
+// time which one it is, so that each f needs one more kernel and not two.
 template <class F>
 struct OfHalves {
   F f;

@@ -10,7 +10,8 @@
 #include "gradus/tensor/math/math.h"
 
 // GRADUS_HD for long functions. A kernel has a copy of its function for each element of a thread,
-// up to 33 of them, which takes long to compile. It calls a long one, whose own time hides the call.
+// up to 33 of them, which takes long to compile. Kernels call long functions instead, whose own
+// time hides the call.
 #ifdef __CUDACC__
 #define GRADUS_HD_LONG GRADUS_HD __noinline__
 #else

@@ -1,5 +1,5 @@
-// The elementwise functions in one type of numbers. Those of a table and a type are a source of
-// their own: nvcc would take minutes for all of them together.
+// The elementwise functions in one type of numbers. Each table and type has a source of its own:
+// nvcc would take minutes for the source of a table.
 #pragma once
 
 #include "gradus/tensor/raw/raw.h"
