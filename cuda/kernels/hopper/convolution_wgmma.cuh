@@ -38,7 +38,7 @@ struct ConvolutionWgmmaArgs {
   CUtensorMap weight;
   CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
   T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
-  const T* added;  // of half types: lies as out and is added to what is rounded; or null
+  const T* added;  // lies as out and is added to what is rounded; or null
   const T* bias;   // (columns), or null
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
@@ -266,25 +266,24 @@ __global__ void __cluster_dims__(2, 1, 1)
           return load_vector<kUnit>(
               reinterpret_cast<const T*>(result + line * 128 + (chunk ^ line % 8) * 16));
         };
-        if constexpr (is_half<T>)
-          if (args.added) {
-            Vector<T, kUnit> more[64 / kTogether] = {};
+        if (args.added) {
+          Vector<T, kUnit> more[64 / kTogether] = {};
 #pragma unroll
-            for (int i = 0; i < 64 / kTogether; ++i)
-              if (const int line = first_line + i * kTogether; exists(line))
-                more[i] = load_vector<kUnit>(args.added + place_of(line));
-            sync_threads<128>(1 + group);
+          for (int i = 0; i < 64 / kTogether; ++i)
+            if (const int line = first_line + i * kTogether; exists(line))
+              more[i] = load_vector<kUnit>(args.added + place_of(line));
+          sync_threads<128>(1 + group);
 #pragma unroll
-            for (int i = 0; i < 64 / kTogether; ++i) {
-              const int line = first_line + i * kTogether;
-              Vector<T, kUnit> sum = result_of(line);
+          for (int i = 0; i < 64 / kTogether; ++i) {
+            const int line = first_line + i * kTogether;
+            Vector<T, kUnit> sum = result_of(line);
 #pragma unroll
-              for (int v = 0; v < kUnit; ++v)
-                sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
-              if (exists(line)) store_vector(args.lines + place_of(line), sum);
-            }
-            continue;
+            for (int v = 0; v < kUnit; ++v)
+              sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
+            if (exists(line)) store_vector(args.lines + place_of(line), sum);
           }
+          continue;
+        }
         sync_threads<128>(1 + group);
 #pragma unroll 1
         for (int line = first_line; line < 64; line += kTogether)

@@ -355,19 +355,21 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
       "pick "
       "another with set_convolution_kernel(\"automatic\")");
   const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
+  const auto by_tiles = [&] {
+    if (convolves_by_cudnn()) return false;
+    if (half) return half_convolution(part, shape, a, b, bias, out);
+    return a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
+           has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out);
+  };
   if (part == Part::dgrad && bias.defined()) {
-    const bool by_tiles = half && shape.groups == 1 && !convolves_by_cudnn() &&
-                          !(takes_contiguous(a, b, out) && is_direct(part, shape, false));
-    if (by_tiles && half_convolution(part, shape, a, b, bias, out)) return;
+    const bool direct = takes_contiguous(a, b, out) && is_direct(part, shape, is_exact(a));
+    if (shape.groups == 1 && !direct && by_tiles()) return;
     convolution(part, shape, a, b, Tensor(), out);
     return raw::zip_(BinaryOp::add, out, bias);
   }
   if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
   if (small_convolution(part, shape, a, b, bias, out)) return;
-  if (half && !convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
-  if (a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() && !convolves_by_cudnn() &&
-      has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))
-    return;
+  if (by_tiles()) return;
   if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
     const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
     convolution(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made);

@@ -298,7 +298,7 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
       args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
   args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
   const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
-  if (is_half<T> && direct && added.defined() && begins_a_unit(added)) args.added = data(added);
+  if (direct && added.defined() && begins_a_unit(added)) args.added = data(added);
   const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
