@@ -14,11 +14,11 @@
 #include "gradus/cuda/kernels/matmul_narrow.cuh"
 #include "gradus/cuda/kernels/matmul_register_1d.cuh"
 #include "gradus/cuda/kernels/matmul_register_2d.cuh"
-#include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/ops/cublas.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
+#include "gradus/cuda/ops/matmul/sum_parts.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -176,15 +176,6 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
     args.b.data += count * args.b.batch;
     args.out += count * args.m * args.n;
   }
-}
-
-// Adds up the parts of each output.
-template <class T>
-void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
-  const int lane_bits = sum_lane_bits(parts);
-  const int64_t threads = args.m * args.n << lane_bits;
-  const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
-  launch_pdl(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
 
 constexpr int64_t kPartAlignment = 4;  // parts begin where 16-byte reads may

@@ -172,18 +172,23 @@ TEST_F(HalfConvolutionTest, WgmmaTakesEveryPass) {
 TEST_F(HalfConvolutionTest, WgmmaAddsInTheSameLaunch) {
   if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
   cuda::set_convolution_kernel("wgmma");
-  for (const auto& [channels, filters] : {std::pair(24, 136), std::pair(136, 72)}) {
-    const Convolution s = images(5, channels, filters, {12, 1, 1, 1, 0, 1});
-    const auto random = [](const Dims& sizes) {
-      return there(random_image(kBFloat16, sizes, Order::last));
-    };
-    const Tensor a = random(sizes_of(first_operand(ConvolutionPass::dgrad), s)),
-                 b = random(sizes_of(second_operand(ConvolutionPass::dgrad), s)),
-                 other = random({5, channels, 12, 12});
-    const int64_t before = cuda::stats().kernel_launches;
-    raw::convolution("conv", ConvolutionPass::dgrad, s, a, b, other);
-    EXPECT_EQ(cuda::stats().kernel_launches - before, 1) << channels;
-  }
+  detail::allow_tf32_convolutions(true);
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat})
+    for (const auto& [channels, filters] : {std::pair(24, 136), std::pair(136, 72)}) {
+      const Convolution s = images(5, channels, filters, {12, 1, 1, 1, 0, 1});
+      const auto random = [&](const Dims& sizes) {
+        return there(random_image(dtype, sizes, Order::last));
+      };
+      const Tensor a = random(sizes_of(first_operand(ConvolutionPass::dgrad), s)),
+                   b = random(sizes_of(second_operand(ConvolutionPass::dgrad), s)),
+                   other = random({5, channels, 12, 12});
+      const auto launches = [&](const Tensor& added) {
+        const int64_t before = cuda::stats().kernel_launches;
+        raw::convolution("conv", ConvolutionPass::dgrad, s, a, b, added);
+        return cuda::stats().kernel_launches - before;
+      };
+      EXPECT_EQ(launches(other), launches({})) << dtype << ", " << channels;
+    }
 }
 
 // As where a residual block begins.

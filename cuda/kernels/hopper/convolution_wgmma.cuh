@@ -15,6 +15,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/rows/part_moments.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
 
@@ -38,8 +39,9 @@ struct ConvolutionWgmmaArgs {
   CUtensorMap weight;
   CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
   T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
-  const T* added;  // of half types: lies as out and is added to what is rounded; or null
+  const T* added;  // lies as out and is added to what is rounded; or null
   const T* bias;   // (columns), or null
+  float* moments;  // of an output, or null: (2, parts, columns), see rows/part_moments.cuh
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
   int channels;       // of a tap in the depth
@@ -244,6 +246,15 @@ __global__ void __cluster_dims__(2, 1, 1)
             store_box(args.out, result, column + box * kLine, row, 0);
             end_stores();
           }
+          if constexpr (!kAcross)
+            if (args.moments) {
+              const auto at = [&](int line, int byte) {
+                return reinterpret_cast<const T*>(result + line * 128 +
+                                                  (byte / 16 ^ line % 8) * 16 + byte % 16);
+              };
+              write_moments<T>(at, ::min(args.rows - row, kMomentRows), column + box * kLine,
+                               args.columns, {args.moments, args.rows, args.columns, row});
+            }
           continue;
         }
         constexpr int kUnit = 16 / sizeof(T), kTogether = 16;  // lines
@@ -266,25 +277,24 @@ __global__ void __cluster_dims__(2, 1, 1)
           return load_vector<kUnit>(
               reinterpret_cast<const T*>(result + line * 128 + (chunk ^ line % 8) * 16));
         };
-        if constexpr (is_half<T>)
-          if (args.added) {
-            Vector<T, kUnit> more[64 / kTogether] = {};
+        if (args.added) {
+          Vector<T, kUnit> more[64 / kTogether] = {};
 #pragma unroll
-            for (int i = 0; i < 64 / kTogether; ++i)
-              if (const int line = first_line + i * kTogether; exists(line))
-                more[i] = load_vector<kUnit>(args.added + place_of(line));
-            sync_threads<128>(1 + group);
+          for (int i = 0; i < 64 / kTogether; ++i)
+            if (const int line = first_line + i * kTogether; exists(line))
+              more[i] = load_vector<kUnit>(args.added + place_of(line));
+          sync_threads<128>(1 + group);
 #pragma unroll
-            for (int i = 0; i < 64 / kTogether; ++i) {
-              const int line = first_line + i * kTogether;
-              Vector<T, kUnit> sum = result_of(line);
+          for (int i = 0; i < 64 / kTogether; ++i) {
+            const int line = first_line + i * kTogether;
+            Vector<T, kUnit> sum = result_of(line);
 #pragma unroll
-              for (int v = 0; v < kUnit; ++v)
-                sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
-              if (exists(line)) store_vector(args.lines + place_of(line), sum);
-            }
-            continue;
+            for (int v = 0; v < kUnit; ++v)
+              sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
+            if (exists(line)) store_vector(args.lines + place_of(line), sum);
           }
+          continue;
+        }
         sync_threads<128>(1 + group);
 #pragma unroll 1
         for (int line = first_line; line < 64; line += kTogether)

@@ -51,7 +51,7 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/matmul_wgmma_split.cuh"
-#include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/ops/matmul/sum_parts.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -184,13 +184,8 @@ void wgmma_matmul(const MatmulArgs<float>& args, int64_t batches, int64_t multip
              split);
   if (plan.parts == 1) return;
   MatmulArgs<float> sum = args;
-  const int lane_bits = sum_lane_bits(plan.parts);
   for (int64_t i = 0; i < batches; ++i) {
-    launch_pdl(
-        matmul_sum<float>,
-        {static_cast<unsigned>(ceil_div(args.m * args.n << lane_bits, int64_t{kReduceThreads})),
-         kReduceThreads},
-        partial.as<float>() + i * plan.parts * args.m * args.n, plan.parts, lane_bits, sum);
+    sum_parts(partial.as<float>() + i * plan.parts * args.m * args.n, plan.parts, sum);
     sum.out += args.m * args.n;
   }
 }

@@ -252,7 +252,7 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
 // done, where a group's channels or filters are no whole units.
 template <class T, ConvolutionPass pass>
 bool channels_last_convolution(const Convolution& shape, const Tensor& a, const Tensor& b,
-                               const Tensor& bias, const Tensor& out) {
+                               const Tensor& bias, const Tensor& out, PartMoments& moments) {
   constexpr int64_t kUnit = 16 / sizeof(T);
   constexpr bool kOfWeight = pass == ConvolutionPass::wgrad,
                  kOfInput = pass == ConvolutionPass::dgrad;
@@ -298,7 +298,9 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
       args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
   args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
   const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
-  if (is_half<T> && direct && added.defined() && begins_a_unit(added)) args.added = data(added);
+  if (direct && added.defined() && begins_a_unit(added)) args.added = data(added);
+  moments.made = pass == ConvolutionPass::fprop && direct;
+  if (moments.made) args.moments = moments.table;
   const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
@@ -310,7 +312,7 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                          plan.time)) {
     if (plan.kernel == nullptr) return false;
     multiply_tiles(plan, products, shape.groups, result.channels, results);
-    args.added = nullptr;
+    args.added = nullptr, moments.made = false;
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,
@@ -321,16 +323,17 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
 
 template <class T>
 bool channels_last_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+                               const Tensor& b, const Tensor& bias, const Tensor& out,
+                               PartMoments& moments) {
   switch (pass) {
     case ConvolutionPass::fprop:
-      return channels_last_convolution<T, ConvolutionPass::fprop>(shape, a, b, bias, out);
+      return channels_last_convolution<T, ConvolutionPass::fprop>(shape, a, b, bias, out, moments);
     case ConvolutionPass::dgrad:
-      return channels_last_convolution<T, ConvolutionPass::dgrad>(shape, a, b, bias, out);
+      return channels_last_convolution<T, ConvolutionPass::dgrad>(shape, a, b, bias, out, moments);
     case ConvolutionPass::wgrad:
       break;
   }
-  return channels_last_convolution<T, ConvolutionPass::wgrad>(shape, a, b, bias, out);
+  return channels_last_convolution<T, ConvolutionPass::wgrad>(shape, a, b, bias, out, moments);
 }
 
 }  // namespace gradus::cuda

@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
+#include "gradus/cuda/ops/matmul/sum_parts.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/batch_invariant.h"
@@ -27,16 +27,6 @@ inline int64_t planned_batch(int64_t batch) {
   return gradus::detail::batch_invariant() && batch > 0 ? kPlanned : batch;
 }
 
-// sum.out, and sum.row_sums, = the sum of parts that lie one after another (matmul_sum).
-template <class T, class Out>
-void add_parts(const T* partial, int64_t parts, const MatmulArgs<T, Out>& sum) {
-  const int lane_bits = sum_lane_bits(parts);
-  const int64_t outputs = sum.m * sum.n + (sum.row_sums ? sum.m : 0);
-  const int64_t blocks = ceil_div(outputs << lane_bits, int64_t{kReduceThreads});
-  launch_pdl(matmul_sum<T, Out>, {dim3(static_cast<unsigned>(blocks)), kReduceThreads}, partial,
-             parts, lane_bits, sum);
-}
-
 // The elements of the input that are `stride` apart from element `first` on, in one dimension.
 inline Phase phase_of(const WindowDim& dim, int64_t first) {
   const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
@@ -52,14 +42,14 @@ inline Phase phase_of(const WindowDim& dim, int64_t first) {
   return out;
 }
 
-// The same, to `wide` and `wide_sums` where `wide` is not null.
+// sum_parts, to `wide` and `wide_sums` where `wide` is not null.
 template <class T, class Out>
 void add_parts(const T* partial, int64_t parts, const MatmulArgs<T, Out>& sum, T* wide,
                T* wide_sums = nullptr) {
-  if (!wide) return add_parts(partial, parts, sum);
+  if (!wide) return sum_parts(partial, parts, sum);
   MatmulArgs<T> other{};
   other.out = wide, other.row_sums = wide_sums, other.m = sum.m, other.n = sum.n;
-  add_parts(partial, parts, other);
+  sum_parts(partial, parts, other);
 }
 
 template <class T>
@@ -79,14 +69,21 @@ struct ConvolutionKernel {
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
 
+// Room for the moments of the output, or null; whether the kernel that ran makes them
+// (Backend::convolution_moments).
+struct PartMoments {
+  float* table = nullptr;
+  bool made = false;
+};
+
 // Backend::convolution of half types; the gradient of the weight may be Float. Returns false, and
 // does nothing, for three dimensions. So it does for groups whose channels or filters are no
-// multiple of 8.
+// multiple of 8. moments: of an output.
 bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out);
+                      const Tensor& b, const Tensor& bias, const Tensor& out, PartMoments& moments);
 // The same of float32 rounded to TF32, whose groups need multiples of 4. REQUIRES:
 // has_tensor_cores().
 bool tf32_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out);
+                      const Tensor& b, const Tensor& bias, const Tensor& out, PartMoments& moments);
 
 }  // namespace gradus::cuda

@@ -4,8 +4,9 @@
 namespace gradus::cuda {
 
 bool tf32_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out) {
-  return channels_last_convolution<float>(pass, shape, a, b, bias, out);
+                      const Tensor& b, const Tensor& bias, const Tensor& out,
+                      PartMoments& moments) {
+  return channels_last_convolution<float>(pass, shape, a, b, bias, out, moments);
 }
 
 }  // namespace gradus::cuda
