@@ -51,9 +51,25 @@ void fail_value(const char* function, std::string_view name, nb::handle given,
   fail<ValueError>(found, "one of ", joined(choices, ", "));
 }
 
-namespace {
-constexpr const char* kReturnIndices = "return_indices";
+void check_made(nb::handle module) {
+  check<Error>(nb::inst_ready(module),
+               "Module: call super().__init__() before the module is called");
 }
+
+namespace {
+
+constexpr const char* kReturnIndices = "return_indices";
+
+// An attribute of the object itself, not of its class: a borrowed reference, null where there is
+// none. `name` is interned.
+PyObject* own_attribute(nb::handle object, PyObject* name) {
+  const nb::object attributes = nb::steal(PyObject_GenericGetDict(object.ptr(), nullptr));
+  if (!attributes.is_valid()) nb::raise_python_error();
+  return PyDict_GetItemWithError(attributes.ptr(), name);
+}
+
+}  // namespace
+
 std::string with_return_indices(const std::string& signature) {
   return signature + (signature.find("*,") == signature.npos ? ", *" : "") +
          ", return_indices: bool = False";
@@ -69,10 +85,8 @@ bool take_return_indices(const char* function, nb::dict& keywords) {
 }
 
 bool returns_indices(nb::handle pool) {
-  PyObject* const own = PyObject_GenericGetDict(pool.ptr(), nullptr);
-  if (own == nullptr) nb::raise_python_error();
-  const nb::object attributes = nb::steal(own);
-  return PyDict_GetItemString(own, kReturnIndices) == Py_True;
+  static PyObject* const key = PyUnicode_InternFromString(kReturnIndices);
+  return own_attribute(pool, key) == Py_True;
 }
 void set_return_indices(nb::handle pool, bool on) {
   if (PyObject_GenericSetAttr(pool.ptr(), nb::str(kReturnIndices).ptr(), on ? Py_True : Py_False) !=
@@ -92,8 +106,10 @@ std::vector<std::string> names_of(std::string_view list) {
   return out;
 }
 
-nb::args with_keywords(const nb::args& args, nb::dict keywords,
+nb::args with_keywords(const nb::args& args, const nb::kwargs& given,
                        const std::vector<std::string>& names) {
+  nb::dict keywords;
+  keywords.update(given);
   nb::list all;
   for (const nb::handle arg : args) all.append(arg);
   for (size_t at = 0; at < names.size(); ++at) {
@@ -146,6 +162,22 @@ struct PythonModule : nn::Module, nn::NamedClass {
     return out;
   }
 };
+
+// A call of a module whose forward() is Python's. Module._call() calls it between hooks, if there
+// are any.
+PyObject* call_python(PyObject* self, PyObject* args, PyObject* keywords) {
+  return guarded(static_cast<PyObject*>(nullptr), [&] {
+    static PyObject* const names[] = {PyUnicode_InternFromString("_forward_pre_hooks"),
+                                      PyUnicode_InternFromString("_forward_hooks"),
+                                      PyUnicode_InternFromString("forward"),
+                                      PyUnicode_InternFromString("_call")};
+    check_made(self);
+    const Observed<nn::Module> observed(*nb::inst_ptr<nn::Module>(self));
+    const bool hooks = own_attribute(self, names[0]) || own_attribute(self, names[1]);
+    const nb::object function = nb::steal(PyObject_GetAttr(self, names[hooks ? 3 : 2]));
+    return function.is_valid() ? PyObject_Call(function.ptr(), args, keywords) : nullptr;
+  });
+}
 
 nb::object iterator(const nb::object& list) { return nb::steal(PyObject_GetIter(list.ptr())); }
 
@@ -265,8 +297,9 @@ void bind_modules(nb::module_& m) {
 
   m.def("_exchange", &exchange, nb::arg("module"), nb::arg("name"), nb::arg("tensor"));
 
+  auto slots = slots_called_by(&call_python);
   nb::class_<nn::Module, PythonModule> c(
-      m, "Module", nb::type_slots(module_slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
+      m, "Module", nb::type_slots(slots.data()), nb::dynamic_attr(), nb::is_weak_referenceable(),
       "A part of a network, with its parameters, buffers and submodules by name.");
   c.def("__init__",
         [](nb::pointer_and_handle<nn::Module> self, const nb::args&, const nb::kwargs&) {
@@ -305,11 +338,6 @@ void bind_modules(nb::module_& m) {
     }
   });
   using Self = nb::pointer_and_handle<nn::Module>;
-  c.def("__call__", [](Self self, const nb::args& args, const nb::kwargs& kwargs) {
-    const Observed<nn::Module> observed(*self.p);
-    return self.h.attr("_call")(*args, **kwargs);
-  });
-
   c.def(
       "parameters",
       [](nn::Module& self, bool recurse) {
@@ -335,8 +363,15 @@ void bind_modules(nb::module_& m) {
       },
       nb::arg("prefix") = "", nb::arg("recurse") = true, "An iterator over (name, buffer).");
   c.def(
-      "children", [](nn::Module& self) { return iterator(nb::cast(self.children())); },
+      "children", [](nn::Module& self) { return iterator(children_of(self)); },
       "An iterator over the submodules of this module itself.");
+  c.def(
+      "_in_turn",
+      [](nn::Module& self, nb::object input) {
+        for (const nb::handle child : children_of(self)) input = child(input);
+        return input;
+      },
+      nb::arg("input"), "Calls the submodules one after the other, each with the last result.");
   c.def(
       "named_children", [](nn::Module& self) { return iterator(pairs(self.named_children())); },
       "An iterator over (name, submodule).");

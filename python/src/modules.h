@@ -110,15 +110,22 @@ struct Forward<R (M::*)(A...)> {
     (void)(... || (takes<Impl>(std::make_index_sequence<N>{}) || (++out, false)));
     return out;
   }
+  // What forward() is given. A tensor of Python's is not copied.
+  template <class T>
+  static decltype(auto) passed(const Argument<T>& given) {
+    if constexpr (std::is_same_v<T, Tensor>)
+      return given.get();
+    else
+      return T(given.get());
+  }
   template <class Impl, size_t... I>
   static bool with(Impl& module, const nb::args& args, nb::object& out, std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
     if constexpr (requires(std::tuple_element_t<I, All> & ... arg) { module.forward(arg...); }) {
       std::tuple<Argument<std::tuple_element_t<I, All>>...> given;
-      if (!(... && std::get<I>(given).load(args[I], true))) return false;
-      const R result = released<R>([&] {
-        return nn::Module::call(module, std::tuple_element_t<I, All>(std::get<I>(given).get())...);
-      });
+      if (!(... && std::get<I>(given).load(PyTuple_GetItem(args.ptr(), I), true))) return false;
+      const R result =
+          released<R>([&] { return nn::Module::call(module, passed(std::get<I>(given))...); });
       out = result_object(result);
       return true;
     } else {
@@ -151,8 +158,10 @@ nb::object call_packed(Impl& layer, const nb::args& args,
 // "query, key, value" as names; that of an argument alone is input.
 std::vector<std::string> names_of(std::string_view list);
 // Keywords of forward() by name, in the order of its parameters.
-nb::args with_keywords(const nb::args& args, nb::dict keywords,
+nb::args with_keywords(const nb::args& args, const nb::kwargs& given,
                        const std::vector<std::string>& names);
+// Errors: Error for a module whose __init__ has not been called.
+void check_made(nb::handle module);
 // The arguments device= and dtype= of every module, taken out of the keywords.
 struct Placement {
   explicit Placement(nb::dict& keywords);
@@ -177,41 +186,65 @@ concept SaysPlaces = requires(Impl& pool, const Tensor& x) {
 bool returns_indices(nb::handle pool);
 void set_return_indices(nb::handle pool, bool on);
 
-// The call, with arguments by place or by the names that `forward` lists. A pool with
-// return_indices is called as a module of Python, whose hooks see both results.
+// The names of what forward() takes.
+template <class Impl>
+inline std::vector<std::string> forward_names;
+
+// forward(), with arguments by place or by name. `with_places` is called for a pool with
+// return_indices.
+template <class Impl, class F>
+nb::object call_forward(nb::handle self, nb::args args, const nb::kwargs& keywords,
+                        [[maybe_unused]] const F& with_places) {
+  Impl& module = *nb::inst_ptr<Impl>(self);
+  if (keywords.is_valid() && keywords.size() > 0)
+    args = with_keywords(args, keywords, forward_names<Impl>);
+  if constexpr (SaysPlaces<Impl>)
+    if (returns_indices(self)) return with_places(module, args);
+  if constexpr (TakesPacked<Impl>)
+    if (args.size() > 0 && nb::isinstance<nn::utils::rnn::PackedSequence>(args[0]))
+      return call_packed(module, args, &Impl::forward_with_packed_input);
+  return Forward<decltype(&Impl::forward)>::call(module, args);
+}
+
+// A call of the module, which Python makes without nanobind. A pool with return_indices is called
+// as a module of Python, whose hooks see both results.
+template <class Impl>
+PyObject* call_module(PyObject* self, PyObject* args, PyObject* keywords) {
+  return guarded(static_cast<PyObject*>(nullptr), [&] {
+    check_made(self);
+    const auto call = [&](const nn::Module& module, const nb::args& all) {
+      const Observed<nn::Module> observed(module);
+      return nb::object(nb::handle(self).attr("_call")(*all));
+    };
+    return call_forward<Impl>(self, nb::borrow<nb::args>(args), nb::borrow<nb::kwargs>(keywords),
+                              call)
+        .release()
+        .ptr();
+  });
+}
+
+// The method forward, whose signature is that of a call, too (stubs/make.py).
 template <class Impl>
 void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
-  using Call = Forward<decltype(&Impl::forward)>;
-  using Self = nb::pointer_and_handle<Impl>;
-  const std::vector<std::string> names = names_of(forward);
-  const auto bind = [&](const char* name, const auto& with_places) {
-    c.def(
-        name,
-        [names, with_places](Self self, const nb::args& args, const nb::kwargs& kwargs) {
-          const nb::args all = kwargs.size() == 0 ? args : with_keywords(args, kwargs, names);
-          if constexpr (SaysPlaces<Impl>)
-            if (returns_indices(self.h)) return with_places(self, all);
-          if constexpr (TakesPacked<Impl>)
-            if (all.size() > 0 && nb::isinstance<nn::utils::rnn::PackedSequence>(all[0]))
-              return call_packed(*self.p, all, &Impl::forward_with_packed_input);
-          return Call::call(*self.p, all);
-        },
-        nb::sig(kept("def " + std::string(name) + Call::template signature<Impl>(names))));
-  };
-  bind("__call__", [](Self self, const nb::args& args) {
-    const Observed<nn::Module> observed(*self.p);
-    return nb::object(self.h.attr("_call")(*args));
-  });
-  bind("forward", [](Self self, const nb::args& args) -> nb::object {
-    if constexpr (SaysPlaces<Impl>) {
-      check<TypeError>(args.size() == 1 && is_tensor(args[0].ptr()), "forward: expected a tensor");
-      const Tensor& x = tensor_of(args[0].ptr());
-      return result_object(released<TensorPair>([&] {
-        return nn::Module::with_path(*self.p, [&] { return self.p->forward_with_indices(x); });
-      }));
-    }
-    return {};
-  });
+  forward_names<Impl> = names_of(forward);
+  c.def(
+      "forward",
+      [](nb::pointer_and_handle<Impl> self, const nb::args& args, const nb::kwargs& keywords) {
+        const auto places = [](Impl& module, const nb::args& all) -> nb::object {
+          if constexpr (SaysPlaces<Impl>) {
+            check<TypeError>(all.size() == 1 && is_tensor(all[0].ptr()),
+                             "forward: expected a tensor");
+            const Tensor& x = tensor_of(all[0].ptr());
+            return result_object(released<TensorPair>([&] {
+              return nn::Module::with_path(module, [&] { return module.forward_with_indices(x); });
+            }));
+          }
+          return {};
+        };
+        return call_forward<Impl>(self.h, args, keywords, places);
+      },
+      nb::sig(kept("def forward" + Forward<decltype(&Impl::forward)>::template signature<Impl>(
+                                       forward_names<Impl>))));
 }
 
 // The member of that name, of those that a module of C++ registers; null where there is none.
@@ -248,7 +281,8 @@ template <class Impl>
 void add_module(nb::module_& m, const char* name, const char* doc, std::string_view forward) {
   using Chosen = OptionsOf<Impl>;
   using Binding = OptionBinding<Chosen>;
-  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(module_slots), doc);
+  auto slots = slots_called_by(&call_module<Impl>);
+  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(slots.data()), doc);
   note_members(typeid(Impl), [](nn::Module& module, std::string_view member) {
     return member_named(static_cast<Impl&>(module), member);
   });

@@ -399,9 +399,26 @@ struct OptionBinding {
     return out;
   }
 
+  // The names of the options as keywords, which last as long as the process.
+  static const std::vector<PyObject*>& keys() {
+    static const std::vector<PyObject*> out = [] {
+      std::vector<PyObject*> names;
+      Options options = blank_options<Options>();
+      each(options, [&](const auto& field) {
+        names.push_back(PyUnicode_InternFromString(std::string(python_name(field.name)).c_str()));
+      });
+      return names;
+    }();
+    return out;
+  }
+
   // Options from the positional arguments [first, end), and from keywords, which are taken out.
   static Options read(const char* function, const nb::args& args, size_t first,
                       nb::dict& keywords) {
+    if constexpr (required() == 0) {
+      static const Options defaults = with_defaults(blank_options<Options>());
+      if (args.size() == first && keywords.size() == 0) return defaults;
+    }
     Options options = blank_options<Options>();
     size_t at = first;
     const auto take = [&](size_t begin, size_t end) {
@@ -412,7 +429,7 @@ struct OptionBinding {
         using T = std::remove_cvref_t<decltype(field.value)>;
         T& value = const_cast<T&>(field.value);
         const std::string_view name = python_name(field.name);
-        const nb::str key(name.data(), name.size());
+        const nb::handle key(keys()[index]);
         nb::object given;
         if (has_place(options, value) && at < args.size()) {
           given = args[at++];

@@ -62,6 +62,10 @@ struct OwnsModule {
   int64_t handles = 1;  // of the module above it
   void operator()(nn::Module*) const { let_go(object); }
 };
+nb::object module_object(const std::shared_ptr<nn::Module>& module) {
+  const auto* owns = std::get_deleter<OwnsModule>(module);
+  return owns ? nb::borrow(owns->object) : nb::cast(module);
+}
 // The object that a handle owns, where the module above has all handles; null otherwise.
 PyObject* object_owned(const std::shared_ptr<nn::Module>& child) {
   const auto* owns = std::get_deleter<OwnsModule>(child);
@@ -127,11 +131,17 @@ bool holds(const nn::Module& module, const nn::Module& other) {
   return false;
 }
 
+nb::list children_of(const nn::Module& module) {
+  nb::list out;
+  for (const auto& child : module.named_children()) out.append(module_object(child.value()));
+  return out;
+}
+
 std::optional<nb::object> registered(nn::Module& module, const std::string& name) {
   if (auto* parameter = Registered::parameters(module).find(name))
     return parameter_object(module, name, **parameter);
   if (auto* buffer = Registered::buffers(module).find(name)) return nb::cast(**buffer);
-  if (const auto* child = module.named_children().find(name)) return nb::cast(*child);
+  if (const auto* child = module.named_children().find(name)) return module_object(*child);
   return std::nullopt;
 }
 
@@ -204,5 +214,9 @@ int clear_module(PyObject* self) {
 PyType_Slot module_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_module)},
                               {Py_tp_clear, reinterpret_cast<void*>(clear_module)},
                               {0, nullptr}};
+std::array<PyType_Slot, 4> slots_called_by(ternaryfunc call) {
+  return {
+      module_slots[0], module_slots[1], {Py_tp_call, reinterpret_cast<void*>(call)}, {0, nullptr}};
+}
 
 }  // namespace gradus::python

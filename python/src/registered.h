@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ void register_child(nn::Module& module, const std::string& name, nb::handle chil
 // Whether `other` is the module or one below it.
 bool holds(const nn::Module& module, const nn::Module& other);
 
+// The submodules of the module itself.
+nb::list children_of(const nn::Module& module);
 // What is registered in the module itself under that name; nothing where there is none.
 std::optional<nb::object> registered(nn::Module& module, const std::string& name);
 // (name, parameter) of the module and, where asked, of those below, each tensor once.
@@ -53,5 +56,7 @@ void note_members(const std::type_info& type, MemberOf member_of);
 
 // The slots of every class of modules: what the garbage collector sees of them.
 extern PyType_Slot module_slots[];
+// The same, and what a call of a module does.
+std::array<PyType_Slot, 4> slots_called_by(ternaryfunc call);
 
 }  // namespace gradus::python

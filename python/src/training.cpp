@@ -210,25 +210,56 @@ void bind_schedulers(nb::module_& m) {
            [](Plateau& self, const nb::dict& state) { self.load_state_dict(state_of(state)); });
 }
 
-void bind_amp(nb::module_& m) {
-  nb::class_<AutocastMode>(m, "_AutocastMode");
-  m.def(
-      "_enter",
-      [](const Given<Device>& device, const Given<std::optional<ScalarType>>& dtype, bool enabled,
-         std::optional<bool> cache_enabled) {
-        const AutocastMode before = thread_modes.autocast;
-        const DeviceType type = device.value.type();
-        if (dtype.given) autocast::set_autocast_dtype(type, *dtype.get());
-        autocast::set_autocast_enabled(type, enabled);
-        if (cache_enabled) autocast::set_autocast_cache_enabled(*cache_enabled);
-        autocast::increment_nesting();
-        return before;
-      },
-      nb::arg("device"), nb::arg("dtype"), nb::arg("enabled"), nb::arg("cache_enabled").none());
-  m.def("_leave", [](const AutocastMode& before) {
+// A scope of autocast that Python enters and leaves.
+struct Autocast {
+  DeviceType device;
+  std::optional<ScalarType> dtype;
+  bool enabled;
+  std::optional<bool> cache_enabled;
+  std::optional<AutocastMode> before;  // while it is entered
+
+  void enter() {
+    const AutocastMode found = thread_modes.autocast;
+    if (dtype) autocast::set_autocast_dtype(device, *dtype);
+    autocast::set_autocast_enabled(device, enabled);
+    if (cache_enabled) autocast::set_autocast_cache_enabled(*cache_enabled);
+    autocast::increment_nesting();
+    before = found;
+  }
+  void leave() {
+    check<Error>(before.has_value(), "autocast: it is left, and was not entered; use `with`");
     if (autocast::decrement_nesting() == 0) autocast::clear_cache();
-    thread_modes.autocast = before;
-  });
+    thread_modes.autocast = *before;
+    before.reset();
+  }
+};
+
+void bind_amp(nb::module_& m) {
+  nb::class_<Autocast>(
+      m, "autocast",
+      "Operations compute in the types that suit them in the `with` block or the decorated "
+      "function.")
+      .def(
+          "__init__",
+          [](Autocast* self, const Given<Device>& device_type,
+             const Given<std::optional<ScalarType>>& dtype, bool enabled,
+             std::optional<bool> cache_enabled) {
+            new (self) Autocast{device_type.value.type(), dtype.get(), enabled, cache_enabled, {}};
+          },
+          nb::arg("device_type"), nb::arg("dtype") = nb::none(), nb::arg("enabled") = true,
+          nb::arg("cache_enabled") = nb::none())
+      .def("__enter__",
+           [](nb::pointer_and_handle<Autocast> self) {
+             self.p->enter();
+             return nb::borrow(self.h);
+           })
+      .def(
+          "__exit__", [](Autocast& self, nb::handle, nb::handle, nb::handle) { self.leave(); },
+          nb::arg("kind").none(), nb::arg("error").none(), nb::arg("traceback").none())
+      .def("_arguments", [](const Autocast& self) {
+        return nb::make_tuple(to_python(Device(self.device)), to_python(self.dtype), self.enabled,
+                              to_python(self.cache_enabled));
+      });
   using amp::GradScaler;
   nb::class_<GradScaler>(m, "GradScaler",
                          "A scale for losses, so that gradients of float16 are not 0.")

@@ -157,6 +157,17 @@ def merge(made, said):
     return out + [node for name, nodes in by_name.items() if name not in written for node in nodes]
 
 
+def with_calls(body):
+    """Layers of C++ are called with what their forward() takes: nanobind does not know what a slot takes."""
+    for node in body:
+        methods = {name_of(each): each for each in getattr(node, "body", []) if isinstance(each, ast.FunctionDef)}
+        if isinstance(node, ast.ClassDef) and {"__call__", "forward"} <= set(methods) and not methods["__call__"].returns:
+            call = copy.deepcopy(methods["forward"])
+            call.name = "__call__"
+            node.body[node.body.index(methods["__call__"])] = call
+    return body
+
+
 def said_of(name):
     path = HERE / f"{name}.pyi"
     return ast.parse(path.read_text()).body if path.exists() else []
@@ -186,7 +197,7 @@ def extension_stub(path, classes):
     body = [node for node in tree.body[len(doc):] if not isinstance(node, (ast.Import, ast.ImportFrom))]
     said = said_of(name)
     imports = [node for node in said if isinstance(node, (ast.Import, ast.ImportFrom))]
-    tree.body = merge(without_numpy_keywords(body), [node for node in said if node not in imports])
+    tree.body = with_calls(merge(without_numpy_keywords(body), [node for node in said if node not in imports]))
     own = {name_of(node) for node in tree.body}
     enumerations = {node.name for node in tree.body if isinstance(node, ast.ClassDef) and "enum." in "".join(
         map(ast.unparse, node.bases))}

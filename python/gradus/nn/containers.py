@@ -103,10 +103,7 @@ class Sequential(_ByPlace):
     def _of(self, items: list[tuple[str, Module]]) -> Any:
         return type(self)(OrderedDict(items))
 
-    def forward(self, input: Any) -> Any:
-        for module in self:
-            input = module(input)
-        return input
+    forward = Module._in_turn
 
 
 class ModuleList(_ByPlace):

@@ -20,19 +20,18 @@ void add_function(nb::module_& m, const char* name, const char* doc, R (*functio
   m.def(
       name,
       [name, function, names, places](const nb::args& args, const nb::kwargs& kwargs) {
-        nb::dict keywords;
-        keywords.update(kwargs);
+        nb::dict keywords = nb::borrow<nb::dict>(kwargs);  // made for this call
         return [&]<size_t... I>(std::index_sequence<I...>) {
           std::tuple<Param<std::tuple_element_t<I, All>>...> given;
           const auto take = [&](size_t i, auto& to) {
             nb::object from;
-            if (const nb::str key(names[i].c_str()); i < args.size()) {
+            if (i < args.size()) {
               from = args[i];
-            } else if (keywords.contains(key)) {
+            } else {
+              const nb::str key(names[i].c_str());
+              if (!keywords.contains(key)) fail_argument(name, names[i], "is missing");
               from = nb::object(keywords[key]);
               PyDict_DelItem(keywords.ptr(), key.ptr());
-            } else {
-              fail_argument(name, names[i], "is missing");
             }
             if (!to.load(from, true)) fail_value(name, names[i], from, "a Tensor");
           };

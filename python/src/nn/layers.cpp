@@ -11,7 +11,8 @@ namespace gradus::python {
 // A stack of clones of a layer, whose options are no GRADUS_OPTIONS.
 template <class Impl, class LayerImpl>
 void add_stack(nb::module_& m, const char* name, const char* layer, std::string_view forward) {
-  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(module_slots));
+  auto slots = slots_called_by(&call_module<Impl>);
+  nb::class_<Impl, nn::Module> c(m, name, nb::type_slots(slots.data()));
   c.def(
       "__init__",
       [](Impl* self, const std::shared_ptr<LayerImpl>& of, int64_t num_layers,
