@@ -1,5 +1,6 @@
 // Runs task 7.6: the loss of some logits; a training; or a text. The model is a table of logits for
-// the token after each token, which learns by gradient descent and notes what it is asked for.
+// the token after each token, which learns by gradient descent and notes what it is asked for. With a
+// "vocabulary" the table may have fewer rows than there are tokens, which share them in turn.
 #include <stdexcept>
 
 #include "core/transformer.h"
@@ -13,9 +14,10 @@ std::vector<long> longs(const std::vector<int>& values) { return {values.begin()
 
 class Table final : public course::TextModel {
  public:
-  Table(std::vector<float> logits, int window, float lr)
-      : logits_(std::move(logits)), slopes_(logits_.size(), 1000.0f), window_(window), lr_(lr) {
-    while (width_ * width_ < logits_.size()) ++width_;
+  Table(std::vector<float> logits, size_t vocabulary, int window, float lr)
+      : logits_(std::move(logits)), slopes_(logits_.size(), 1000.0f), width_(vocabulary), window_(window), lr_(lr) {
+    if (vocabulary == 0)
+      while (width_ * width_ < logits_.size()) ++width_;
   }
   int vocabulary() const override { return static_cast<int>(width_); }
   int window() const override { return window_; }
@@ -36,8 +38,8 @@ class Table final : public course::TextModel {
       if (id < 0 || static_cast<size_t>(id) >= width_)
         throw std::runtime_error("forward got token " + std::to_string(id));
       seen.push_back(id);
-      out.insert(out.end(), logits_.begin() + id * vocabulary(),
-                 logits_.begin() + (id + 1) * vocabulary());
+      const auto row = logits_.begin() + static_cast<long>(row_of(id));
+      out.insert(out.end(), row, row + vocabulary());
     }
     lengths.push_back(length);
     ids_ = ids;
@@ -49,7 +51,7 @@ class Table final : public course::TextModel {
     if (dlogits.size() != ids_.size() * width_)
       throw std::runtime_error("backward got " + std::to_string(dlogits.size()) + " numbers");
     for (size_t i = 0; i < dlogits.size(); ++i)
-      slopes_[static_cast<size_t>(ids_[i / width_]) * width_ + i % width_] += dlogits[i];
+      slopes_[row_of(ids_[i / width_]) + i % width_] += dlogits[i];
   }
 
   void step() override {
@@ -62,9 +64,12 @@ class Table final : public course::TextModel {
   std::vector<long> seen, lengths;
 
  private:
+  // Where the row of a token begins.
+  size_t row_of(int id) const { return static_cast<size_t>(id) * width_ % logits_.size(); }
+
   std::vector<float> logits_, slopes_;
   std::vector<int> ids_;
-  size_t width_ = 0;
+  size_t width_;
   int window_;
   float lr_;
 };
@@ -87,7 +92,8 @@ void run(const Message& in, Message& out) {
     out.floats("dlogits", dlogits);
     return;
   }
-  Table model(in.floats("logits"), static_cast<int>(in.number("window")), in.real("lr"));
+  const size_t vocabulary = in.has("vocabulary") ? static_cast<size_t>(in.number("vocabulary")) : 0;
+  Table model(in.floats("logits"), vocabulary, static_cast<int>(in.number("window")), in.real("lr"));
   Listed random(in.floats("random"));
   if (in.has("text"))
     out.floats("losses", course::train_text(model, ints(in.longs("text")),

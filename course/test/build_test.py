@@ -72,6 +72,18 @@ class BuildTest(unittest.TestCase):
             builder._student_object(task, str(self.home))
         self.assertNotIsInstance(kept.exception, build.Ended)
 
+    def test_keeps_no_verdict_of_a_reader_that_was_ended(self):
+        builder, run = build.Builder(str(self.home), str(self.root / "build")), limited.run
+        task = next(each for each in grading.load_tasks(str(COURSE)) if each.name == "0.1")
+
+        def ended(command, *more, **options):
+            if command[0] == "nm":
+                raise limited.Exceeded("nm took longer than 10 s")
+            return run(command, *more, **options)
+        with mock.patch.object(limited, "run", ended), self.assertRaises(build.Ended):
+            builder._student_object(task, str(self.home))
+        self.assertTrue(os.path.exists(builder._student_object(task, str(self.home))))
+
     def test_a_file_without_functions_says_what_it_lacks(self):
         builder, tasks = build.Builder(str(self.home), str(self.root / "build")), grading.load_tasks(str(COURSE))
         for task in (next(each for each in tasks if each.kernels is kernels) for kernels in (False, True)):

@@ -10,6 +10,23 @@ COURSE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 loader = importlib.machinery.SourceFileLoader("course_check", os.path.join(COURSE, "check"))
 check = importlib.util.module_from_spec(importlib.util.spec_from_loader("course_check", loader))
 loader.exec_module(check)
+from checks import common  # noqa: E402
+from judge import message, testing  # noqa: E402
+
+
+class Asked(Exception):
+    """A test has called the student's code."""
+
+
+def first_inputs(test, seed):
+    """Those of the first call, as bytes: NaN is equal to itself there."""
+    def ask(inputs, *_):
+        raise Asked(message.pack(inputs))
+    try:
+        test.body(testing.Context(ask, seed, f"{test.task.name} {test.name}"))
+    except Asked as asked:
+        return asked.args[0]
+    return b""
 
 
 class CheckTest(unittest.TestCase):
@@ -24,6 +41,13 @@ class CheckTest(unittest.TestCase):
     def test_every_public_test_has_a_hidden_relative(self):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual([], [each for each in check.count(None) if "hidden" in each])
+
+    def test_no_hidden_test_begins_as_the_public_one(self):
+        for task in common.tasks(staff=True):
+            public = {each.name: each for each in task.tests}
+            for hidden in task.hidden_tests:
+                alike = all(first_inputs(hidden, seed) == first_inputs(public[hidden.of], seed) for seed in (1, 2, 3))
+                self.assertFalse(alike and (task.name, hidden.of) not in check.ONE_INPUT, f"{task.name}: '{hidden.name}' begins as '{hidden.of}' does")
 
     def test_refuses_other_words(self):
         said = io.StringIO()

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,16 @@ class SameForStaffTest(unittest.TestCase):
             with open(os.path.join(reports, name + ".json")) as file:
                 results[name] = json.load(file)
         return rows, results
+
+    def test_each_folder_of_the_staff_has_a_seed_of_its_own(self):
+        other = os.path.join(self.root, "other")
+        subprocess.run([sys.executable, os.path.join(COURSE, "handout"), "--staff", other], check=True, stdout=subprocess.DEVNULL)
+        seeds = []
+        for folder in (self.grader, other):
+            with open(os.path.join(folder, "grader.conf")) as file:
+                seeds.append(int(re.search(r"^SEED=(\d+) ", file.read(), re.M)[1]))
+        self.assertGreater(min(seeds), 1)  # ./grade has 1
+        self.assertNotEqual(*seeds)
 
     def test_same_inputs(self):
         ann, _ = self.graded("--student", "Ann 12")

@@ -1,5 +1,6 @@
 """Tests of the course's texts: each task has one, with all its parts, its picture, and a table of its tests; no link is dead."""
 import glob
+import math
 import os
 import re
 import subprocess
@@ -115,6 +116,21 @@ class Texts(unittest.TestCase):
         said = f"Extra are {of_module[4] - 100} points in task 4.5, {of_module[5] - 100} in tasks 5.6 and 5.7, {of_module[6]} in module 6, {of_module[7]} in module 7, and {of_module[8]} in module 8."
         self.assertIn(said, self.pages[os.path.join(TEXTS, "index.md")])
         self.assertIn(f"{points} points. {said}", read(os.path.join(COURSE, "staff", "README.md")))
+
+    def test_the_example_of_attention_has_the_numbers_of_its_formulas(self):
+        (page,) = (text for path, text in self.pages.items() if os.path.basename(path).startswith("7.3_"))
+        example = " ".join(re.search(r"^### Example\n(.*?)^#", page, re.M | re.S)[1].split())
+        given = re.search(r"d = 1, k = (\S+) (\S+), q = \S+ (\S+), v = (\S+) (\S+), dout\[1\] = (\S+)\. ", example)
+        *k, q, v, w, dout = map(float, given.groups())
+        scores, slopes = [q * each for each in k], [dout * v, dout * w]
+        terms = [math.exp(each) for each in scores]
+        weights = [round(each / sum(terms), 2) for each in terms]
+        mean = sum(map(float.__mul__, weights, slopes))
+        first, second = (weight * (slope - mean) for weight, slope in zip(weights, slopes))
+        for said in (f"row 1 are {scores[0]:g} and {scores[1]:g}: they differ by {scores[1] - scores[0]:.2f}", f"the weights are {weights[0]:g} and {weights[1]:g}. ",
+                     f"slope = {slopes[0]:g} {slopes[1]:g}, mean = ", f" = {mean:g}, dscore = ", f" = {first:g} and ", f" = {second:g}. dq[1] = ",
+                     f" = {first * k[0] + second * k[1]:g}; dk = {first:g} * {q:g}, {second:g} * {q:g}."):
+            self.assertIn(said, example)
 
     def test_pictures_and_the_table_of_tasks_are_up_to_date(self):
         script = os.path.join(os.path.dirname(COURSE), "docs", "make", "course.py")

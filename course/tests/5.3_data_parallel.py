@@ -50,7 +50,8 @@ def _(t):
 
 
 @T.test(4, "bits", "the same bits, whichever replica ends first",
-        hint="Give every replica a place of its own for its gradient, and add them up when all are there, from the first to the last.")
+        hint="Give every replica a place of its own for its gradient, and add them up when all are there, from the first to the last. "
+             "Divide the sum by the rows, then multiply by lr.")
 def _(t):
     # 1e8 + 1 is 1e8 in float32: the order of the sum decides whether 1 is lost.
     big = 1e8
@@ -58,6 +59,9 @@ def _(t):
         for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
             t.close(step(t, 3, [1.0] * 3, y, [0.0], order=order)["w"][0], w, f"weight, with the replicas ending in the order {order}")
     t.close(step(t, 4, [1.0] * 4, [2.0, 2.0, big, -big], [0.0])["w"][0], 0.0, "weight of four replicas, added up one after the other,")
+    # The quotient is rounded, and then its product with 0.1: the other order gives other bits.
+    for y, w in [([16.0, 38.0, 35.0], -2.9666666984558105), ([24.0, 31.0, 31.0, 19.0, 27.0], -2.640000104904175)]:
+        t.equal(step(t, len(y), [1.0] * len(y), y, [0.0], lr=0.1)["w"][0], w, "weight, by lr * (sum / rows) with lr = 0.1,")
 
 
 @T.test(2, "at the same time", "all replicas compute at the same time", hint="Body i of for_each computes the gradient of replica i, and no other.")

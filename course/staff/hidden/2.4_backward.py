@@ -110,3 +110,16 @@ def _(t):
     for nodes in (4, 11):
         edges = reached(t, nodes)
         t.equal(public("2.4").backward(t, nodes, edges, [0.0])["calls"], list(range(nodes - 1, 0, -1)), "calls")
+
+
+@hidden("2.4", of="several uses", test="many nodes", title="1,000 diamonds, and a root with 3,000 inputs", hint="Nothing limits the number of nodes.")
+def _(t):
+    diamonds, sign = [], 1.0
+    for i in range(0, 3000, 3):
+        factor = t.random.choice([-0.5, 0.5])
+        diamonds += [(i + 3, i + 1, 1.0), (i + 3, i + 2, 1.0), (i + 1, i, factor), (i + 2, i, factor)]
+        sign *= 2 * factor
+    factors = [float(t.random.randint(1, 9)) for _ in range(3000)]
+    wide = [edge for i, factor in enumerate(factors, 1) for edge in ((3001, i, 2.0), (i, 0, factor))]
+    for nodes, edges, slope in ((3001, diamonds, sign), (3002, wide, 2 * sum(factors))):
+        t.equal(public("2.4").backward(t, nodes, edges, alive=1)["leaf 0"], [slope], "gradient of leaf 0")

@@ -4,6 +4,11 @@ import struct
 from judge.testing import hidden, public
 
 
+def single(x):
+    """x as a float of 32 bits."""
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
 @hidden("5.3", of="mean", test="random batches", title="random batches", hint="Try 11 rows on 4 replicas.")
 def _(t):
     for _ in range(8):
@@ -61,9 +66,23 @@ def _(t):
     for y in ([2.0, 3.0, 1e8, -1e8, 2.0, 3.0, 1e8, -1e8], [-1e8, 3.0, 2.0, 1e8, 1.0], [3.0, 1e8, 2.0, 3.0, -1e8, 1.0, 2.0]):
         total = 0.0
         for each in y:
-            total = struct.unpack("f", struct.pack("f", total + each))[0]
+            total = single(total + each)
         weight = public("5.3").step(t, len(y), [1.0] * len(y), y, [0.0])["w"][0]
         t.close(weight, -total / len(y), f"weight of {len(y)} replicas, added up one after the other,")
+
+
+@hidden("5.3", of="bits", test="bits of many means", title="the bits of 200 weights, with a learning rate of 0.1", hint="weight - lr * (sum / rows), in this order.")
+def _(t):
+    lr = single(0.1)
+    for rows in (3, 7, 11):
+        x = t.floats(rows * 200)
+        found = t.run(x=x, y=[1.0] * rows, w=[0.0] * 200, rows=rows, lr=lr, order=list(range(rows)), y_width=1)["w"][:200]
+        for p in range(200):
+            total = 0.0
+            for each in x[p::200]:
+                total = single(total + each)
+            once = single(-lr * total / rows)  # where sum / rows is kept in double
+            t.equal(found[p], once if found[p] == once else single(-lr * single(total / rows)), f"weight {p}, by lr * (sum / rows)")
 
 
 @hidden("5.3", of="at the same time", test="more at the same time", title="seven replicas compute at the same time", hint="Body i of for_each computes the gradient of replica i.")

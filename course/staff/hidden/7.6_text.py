@@ -71,14 +71,14 @@ def _(t):
     t.equal(found["written"], [1, 1], "text, where the first token has no chance")
 
 
-@hidden("7.6", of="window", test="a long text", title="300 tokens after 3000, at temperature 0", hint="Nothing limits the prompt or the vocabulary.")
+@hidden("7.6", of="window", test="a long text", title="300 tokens after 70,000, at temperature 0", hint="Nothing limits the prompt or the vocabulary.")
 def _(t):
     follows = [(7 * i + 3) % 300 for i in range(300)]
     expected = [5]
     for _ in range(300):
         expected.append(follows[expected[-1]])
     logits = [4.5 if j == each else each / 600 for each in follows for j in range(300)]
-    found = t.run(logits=logits, prompt=[i % 300 for i in range(2999)] + [5], count=300, temperature=0.0, random=[0.5], window=2, lr=0.0)
+    found = t.run(logits=logits, prompt=[i % 300 for i in range(69999)] + [5], count=300, temperature=0.0, random=[0.5], window=2, lr=0.0)
     t.equal(found["written"], expected[1:], "text")
     t.equal(found["drawn"], [0], "calls of next(): with temperature 0 nothing is drawn")
 
@@ -117,13 +117,13 @@ def _(t):
     t.equal(found["written"], (order * 4)[1:21], f"text after {order[0]}")
 
 
-@hidden("7.6", of="window", test="wide windows", title="windows of 1, 20 and 500 tokens", hint="Of a long text the model sees its end: as much as fits, and all of what fits.")
+@hidden("7.6", of="window", test="wide windows", title="windows of 1 to 3,000 tokens", hint="Of a long text the model sees its end: as much as fits, and all of what fits.")
 def _(t):
-    for window in (1, 20, 500):
-        prompt = [t.random.randrange(3) for _ in range(30)]
+    for window, given in ((1, 30), (20, 30), (500, 30), (500, 700), (3000, 3500)):
+        prompt = [t.random.randrange(3) for _ in range(given)]
         found = public("7.6").write(t, [0.0, 1.0, 0.5] * 3, prompt, 4, window=window)
         text = prompt + found["written"]
-        t.equal(found["read"], [each for i in range(30, 34) for each in text[max(0, i - window):i]], "tokens that forward got")
+        t.equal(found["read"], [each for i in range(given, given + 4) for each in text[max(0, i - window):i]], "tokens that forward got")
 
 
 @hidden("7.6", of="draws", test="temperatures between", title="temperatures of 0.75 and 1.5", hint="A temperature is no whole number.")
@@ -150,3 +150,23 @@ def _(t):
     random = [0.0, 0.5, 0.75, 0.96875]
     found = t.run(text=text, logits=[0.0] * 9, window=2, pieces=4, steps=1, random=random, lr=0.0)
     t.equal(found["seen"], [each for r in random for each in text[int(r * 69998):int(r * 69998) + 2]], "tokens that forward got")
+
+
+@hidden("7.6", of="draws", test="a large vocabulary", title="a vocabulary of 70,000", hint="A token is an int.")
+def _(t):
+    n = 70000
+    for temperature, calls in ((0.0, 0), (1.0, 3)):
+        found = t.run(logits=[50.0 if j == n - 2 else 0.0 for j in range(n)], vocabulary=n, prompt=[n - 1, 40000], count=3, temperature=temperature,
+                      random=[0.5], window=4, lr=0.0)
+        t.equal(found["written"], [n - 2] * 3, f"text at temperature {temperature:g}")
+        t.equal(found["read"], [n - 1, 40000] + [n - 1, 40000, n - 2] + [n - 1, 40000, n - 2, n - 2], "tokens that forward got")
+        t.equal(found["drawn"], [calls], "calls of next()")
+
+
+@hidden("7.6", of="pieces", test="pieces of a large vocabulary", title="a text of tokens above 32,767", hint="A token is an int.")
+def _(t):
+    n, text = 70000, [40000, 69999, 5, 33000]
+    found = t.run(text=text, logits=[0.0] * n, vocabulary=n, window=3, pieces=1, steps=1, random=[0.0], lr=float(n))
+    t.equal(found["seen"], text[:3], "tokens that forward got")
+    model = found["model"]
+    t.close([model[each] for each in (*text, 6)], [-1.0, *[n / 3 - 1] * 3, -1.0], "logits of the tokens of the text, and of another one, after a step")
