@@ -18,8 +18,8 @@ namespace gradus {
 //
 // columns: each column has its own mean and rstd, those of all rows, and its own weight (batch norm
 // with channels last). `shared` is set, too, and groups and inner are 1. samples: not 0 for group
-// norm with channels last. The rows of one sample follow those of another one. A sample has `groups`
-// groups of neighbouring columns, each with a mean and rstd.
+// norm with channels last. The rows of one sample follow those of another one. A sample has
+// `groups` groups of neighbouring columns, each with a mean and rstd.
 struct NormalizedRows {
   int64_t rows = 0, length = 0, groups = 1, inner = 1;
   bool shared = false;   // mean and rstd are those of row % groups
@@ -39,6 +39,9 @@ struct NormalizedRows {
     return columns ? rows : shared ? rows / groups * length : length;
   }
 };
+
+// Stands for eps where rstd is given, and not the variance.
+inline constexpr double kNoEps = std::numeric_limits<double>::quiet_NaN();
 
 // The bounds of a clamp. The gradient passes where the result lies between them. high: NaN where
 // there is no upper bound.
