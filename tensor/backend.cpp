@@ -236,10 +236,18 @@ void Backend::batch_statistics(const NormalizedRows& rows, double eps, double mo
   map(UnaryOp::rsqrt, raw::zip(BinaryOp::add, variance, Scalar(eps)), rstd);
 }
 
-void Backend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
-                              const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                              const Tensor& mean, const Tensor& rstd, const Tensor& out) {
-  normalize(rows, 0, x, weight, bias, mean, rstd, out);
+void Backend::batch_normalize(const NormalizedRows& rows, AfterNorm after, double eps,
+                              const Tensor& x, const Tensor& identity, const Tensor& weight,
+                              const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                              const Tensor& out) {
+  if (!after.adds && !after.clamps) {
+    const bool is_given = std::isnan(eps);
+    return normalize(
+        rows, 0, x, weight, bias, mean,
+        is_given ? rstd : raw::map(UnaryOp::rsqrt, raw::zip(BinaryOp::add, rstd, Scalar(eps))),
+        out);
+  }
+  batch_normalize(rows, {}, eps, x, {}, weight, bias, mean, rstd, out);
   if (after.adds) zip(BinaryOp::add, out, identity, out);
   if (!after.clamps) return;
   if (const auto op = clamp_within(after.bounds)) return map(*op, out, out);

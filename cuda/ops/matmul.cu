@@ -2,9 +2,11 @@
 // its sum.
 #include "gradus/cuda/ops/matmul.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_coalesced.cuh"
@@ -18,7 +20,7 @@
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/ops/cublas.h"
 #include "gradus/cuda/ops/matmul/kernel.h"
-#include "gradus/cuda/ops/matmul/sum_parts.h"
+#include "gradus/cuda/ops/matmul/parts.cuh"
 #include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -157,54 +159,6 @@ Kernel<T> rung(Choice name) {
   refuse(name, dtype_of<T>);
 }
 
-// --- Running them
-template <class T>
-int64_t tiles(const Kernel<T>& kernel, const MatmulArgs<T>& args) {
-  return ceil_div<int64_t>(args.m, kernel.rows) * ceil_div<int64_t>(args.n, kernel.cols);
-}
-
-template <class T>
-void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
-  constexpr int64_t kMostBatches = 65535;  // of one grid
-  const auto blocks = static_cast<unsigned>(tiles(kernel, args));
-  for (; batches > 0; batches -= kMostBatches) {
-    const int64_t count = std::min(batches, kMostBatches);
-    const dim3 grid(blocks, 1, static_cast<unsigned>(count));
-    launch_pdl(kernel.run(args),
-               {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
-    args.a.data += count * args.a.batch;
-    args.b.data += count * args.b.batch;
-    args.out += count * args.m * args.n;
-  }
-}
-
-constexpr int64_t kPartAlignment = 4;  // parts begin where 16-byte reads may
-
-// Cuts the terms into `parts`: makes a batch of shorter products, and then their sum.
-template <class T>
-void run_split_k(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
-  const int64_t part = args.k / parts / kPartAlignment * kPartAlignment;
-  const int64_t rest = args.k - parts * part;
-  const int64_t count = parts + (rest > 0);
-  const Scratch partial(static_cast<size_t>(count * args.m * args.n) * sizeof(T));
-
-  MatmulArgs<T> piece = args;
-  piece.bias = nullptr;
-  piece.out = partial.template as<T>();
-  piece.k = part;
-  piece.a.batch = part * args.a.depth;
-  piece.b.batch = part * args.b.depth;
-  run(kernel, piece, parts);
-  if (rest > 0) {
-    piece.a.data += parts * piece.a.batch;
-    piece.b.data += parts * piece.b.batch;
-    piece.out += parts * args.m * args.n;
-    piece.k = rest;
-    run(kernel, piece, 1);
-  }
-  sum_parts(static_cast<const T*>(partial.template as<T>()), count, args);
-}
-
 // --- The choice by shape
 template <class T>
 struct Plan {
@@ -257,14 +211,77 @@ Plan<T> best_tile(const MatmulArgs<T>& args, int64_t batches, int64_t multiproce
   return best;
 }
 
-// The plan by n and k alone, so that a row's sums have one order in every batch.
+// Whether both add the terms of an output in the same order. Tensor cores add eight after eight,
+// whatever the tile, and each group of warps has its own.
 template <class T>
-Plan<T> plan_without_rows(MatmulArgs<T> args) {
-  constexpr int64_t kTerms = 4096, kMostParts = 64;
-  args.m = kPlannedRows;
-  const int64_t parts = std::clamp<int64_t>(args.k / kTerms, 1, kMostParts);
-  return best_tile(args, 1, kPlannedMultiprocessors, parts,
-                   [parts](const Kernel<T>&) { return parts; });
+bool adds_alike(const Kernel<T>& a, const Kernel<T>& b) {
+  return a.runs.at[0][0] == b.runs.at[0][0] ||
+         (a.uses_tensor_cores && b.uses_tensor_cores && a.groups == b.groups);
+}
+// The cheapest of the kernels that add as one does.
+template <class T>
+Kernel<T> best_alike(const Kernel<T>& one, const MatmulArgs<T>& args, int64_t parts) {
+  Kernel<T> best = one;
+  for (const Kernel<T>& kernel : kTiles<T>)
+    if (adds_alike(one, kernel) && cost<T>({kernel, parts}, args, 1, kPlannedMultiprocessors) <
+                                       cost<T>({best, parts}, args, 1, kPlannedMultiprocessors))
+      best = kernel;
+  return best;
+}
+
+// How a product adds, by n and k alone: a kernel that adds so, and the parts. Of all ways, that is
+// chosen which loses least against the best one for one row, for some and for many.
+template <class T>
+Plan<T> order_for(MatmulArgs<T> args) {
+  constexpr int64_t kRows[] = {1, 256, 2048}, kTerms = 4096, kMostParts = 64, kLeastTerms = 64;
+  const int64_t fewest = std::clamp<int64_t>(args.k / kTerms, 1, kMostParts);
+  std::vector<Plan<T>> plans;
+  for (const Kernel<T>& kernel : kTiles<T>)
+    for (int64_t parts = fewest; parts <= kMostParts; ++parts)
+      if ((!kernel.uses_tensor_cores || has_tensor_cores()) &&
+          (parts == fewest ||
+           (args.k % (kPartAlignment * parts) == 0 && args.k / parts >= kLeastTerms)))
+        plans.push_back({kernel, parts});
+  std::vector<double> losses(plans.size(), 0);
+  for (const int64_t rows : kRows) {
+    args.m = rows;
+    std::vector<double> costs;
+    for (const Plan<T>& plan : plans)
+      costs.push_back(cost<T>({best_alike(plan.kernel, args, plan.parts), plan.parts}, args, 1,
+                              kPlannedMultiprocessors));
+    const double least = *std::min_element(costs.begin(), costs.end());
+    for (size_t i = 0; i < plans.size(); ++i) losses[i] = std::max(losses[i], costs[i] / least);
+  }
+  return plans[static_cast<size_t>(std::min_element(losses.begin(), losses.end()) -
+                                   losses.begin())];
+}
+
+// The plan of a product whose rows have sums of one order in every batch. A thread keeps the orders
+// that it found last.
+template <class T>
+Plan<T> plan_without_rows(const MatmulArgs<T>& args) {
+  struct Known {
+    int64_t n, k;
+    bool tensor_cores;
+    Plan<T> order;
+  };
+  constexpr size_t kMostKnown = 64;
+  thread_local std::vector<Known> known;
+  thread_local size_t oldest = 0;
+  const bool tensor_cores = has_tensor_cores();
+  const auto is_it = [&](const Known& of) {
+    return of.n == args.n && of.k == args.k && of.tensor_cores == tensor_cores;
+  };
+  auto found = std::find_if(known.begin(), known.end(), is_it);
+  if (found == known.end()) {
+    const Known made{args.n, args.k, tensor_cores, order_for(args)};
+    if (known.size() < kMostKnown)
+      found = known.insert(known.end(), made);
+    else
+      *(found = known.begin() + static_cast<std::ptrdiff_t>(oldest++ % kMostKnown)) = made;
+  }
+  const int64_t parts = found->order.parts;
+  return {best_alike(found->order.kernel, args, parts), parts};
 }
 
 template <class T>
@@ -333,10 +350,7 @@ void run_by_shape(MatmulArgs<T> args, int64_t batches, int64_t multiprocessors) 
       return wgmma_matmul(args, batches, multiprocessors);
   }
   if (plan.parts == 1) return run(plan.kernel, args, batches);
-  for (int64_t i = 0; i < batches; ++i) {
-    run_split_k(plan.kernel, args, plan.parts);
-    args.a.data += args.a.batch, args.b.data += args.b.batch, args.out += args.m * args.n;
-  }
+  run_in_parts(plan.kernel, args, batches, plan.parts);
 }
 
 template <class T>

@@ -147,6 +147,25 @@ void normalize_by_rows(const NormalizedRows& rows, const AfterNorm& after, doubl
   });
 }
 
+// Rows of half types that share statistics, computed in float32.
+void normalize_halves_by(const NormalizedRows& rows, double eps, const Tensor& x,
+                         const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                         const Tensor& rstd, const Tensor& out) {
+  check_length(rows);
+  const Context context(out);
+  const auto run = [&]<class In>(TypeTag<In>) {
+    with_width<In>(has_vectors<In>(rows, {&x, &out}), [&](auto width) {
+      const int lanes = lanes_for(rows.length, width);
+      launch_pdl(normalize_kernel<float, width, false, false, false, In, float>,
+                 config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
+                 data<In>(x), static_cast<const In*>(nullptr), data<float>(weight),
+                 data<float>(bias), mean.data_ptr<float>(), rstd.data_ptr<float>(), Bounds<float>{},
+                 static_cast<In*>(out.data_ptr()), HalfCopy{});
+    });
+  };
+  x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
+}
+
 void grad_by_rows(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
                   const Tensor& x, const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                   const Tensor& bias, const Tensor& products, const Tensor& sums,
@@ -215,12 +234,13 @@ Tensor table_of_sums(const NormalizedRows& rows, const AfterNorm& after, const T
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
-  if (rows.columns) return normalize_by_columns(rows, {}, x, {}, weight, bias, mean, rstd, out);
+  if (rows.columns)
+    return normalize_by_columns(rows, {}, kNoEps, x, {}, weight, bias, mean, rstd, out);
   if (x.dtype() == kHalf || x.dtype() == kBFloat16) {
     check_length(rows);
     return normalize_halves(rows, eps, x, weight, bias, mean, rstd, out);
   }
-  normalize_by_rows(rows, {}, eps, x, {}, weight, bias, mean, rstd, out, {});
+  normalize_by_rows(rows, {}, rows.shared ? kNoEps : eps, x, {}, weight, bias, mean, rstd, out, {});
 }
 
 void CudaBackend::normalize_twice(const NormalizedRows& rows, double eps, const Tensor& x,
@@ -258,13 +278,18 @@ void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, doubl
   });
 }
 
-void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
-                                  const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                                  const Tensor& mean, const Tensor& rstd, const Tensor& out) {
+void CudaBackend::batch_normalize(const NormalizedRows& rows, AfterNorm after, double eps,
+                                  const Tensor& x, const Tensor& identity, const Tensor& weight,
+                                  const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                                  const Tensor& out) {
   if (rows.in_groups()) return normalize_by_groups(rows, after, x, weight, bias, mean, rstd, out);
   if (rows.columns)
-    return normalize_by_columns(rows, after, x, identity, weight, bias, mean, rstd, out);
-  normalize_by_rows(rows, after, 0, x, identity, weight, bias, mean, rstd, out, {});
+    return normalize_by_columns(rows, after, eps, x, identity, weight, bias, mean, rstd, out);
+  if (x.dtype() != kHalf && x.dtype() != kBFloat16)
+    return normalize_by_rows(rows, after, eps, x, identity, weight, bias, mean, rstd, out, {});
+  if (after.adds || after.clamps)
+    return Backend::batch_normalize(rows, after, eps, x, identity, weight, bias, mean, rstd, out);
+  normalize_halves_by(rows, eps, x, weight, bias, mean, rstd, out);
 }
 
 void CudaBackend::batch_normalize_grads(const NormalizedRows& rows, AfterNorm after,

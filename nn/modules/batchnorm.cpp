@@ -184,11 +184,11 @@ Tensor clamped(const AfterNorm& after, const Tensor& y) {
 }  // namespace
 
 bool detail::run_with_clamp(Module& norm, Module& clamp, Tensor& x) {
-  if (clamp.is_watched() || !norm.is_training() || norm.is_watched()) return false;
+  if (clamp.is_watched() || norm.is_watched()) return false;
   const std::optional<AfterNorm> after = clamp_of(clamp);
   if (!after) return false;
   const auto run_as = [&]<class Norm>(std::type_identity<Norm>) {  // and as none derived from it
-    if (typeid(norm) != typeid(Norm)) return false;
+    if (typeid(norm) != typeid(Norm) || !static_cast<Norm&>(norm).joins(x)) return false;
     const auto run = [&] { return static_cast<Norm&>(norm).forward_of(x, *after); };
     x = Module::with_path(norm, run);
     return true;
@@ -204,9 +204,17 @@ Tensor detail::norm_then(Norm& norm, const Tensor& input, const Tensor& identity
   norm.check_defined(input, "input"), norm.check_defined(identity, "identity");
   const bool alike = input.scalar_type() == identity.scalar_type() &&
                      input.device() == identity.device() && input.sizes() == identity.sizes();
-  if (!norm.is_training() || norm.is_watched() || !alike || input.numel() == 0)
+  if (norm.is_watched() || !alike || input.numel() == 0 || !norm.joins(input, identity))
     return clamped(after, Module::call(norm, input) + identity);
   return Module::with_path(norm, [&] { return norm.forward_of(input, after, identity); });
+}
+
+template <class Derived, int D>
+bool BatchNormImplBase<Derived, D>::joins(const Tensor& input, const Tensor& identity) const {
+  return this->is_training() ||
+         (this->running_mean.defined() &&
+          autograd::follows_given(input, this->weight, this->bias, this->running_mean,
+                                  this->running_var, identity));
 }
 
 template <class Derived, int D>
@@ -217,9 +225,9 @@ Tensor BatchNormImplBase<Derived, D>::forward_of(const Tensor& input, const Afte
   std::optional<double> momentum = this->options.momentum();
   if (counts && !momentum) momentum = 1 / (this->num_batches_tracked.template item<double>() + 1);
   const bool training = this->is_training() || !this->running_mean.defined();
-  if (training && !sum_over_ranks) {
-    check_values_per_channel(input);
-    return autograd::batch_norm_step(input, this->weight, this->bias, this->running_mean,
+  if (training ? !sum_over_ranks : joins(input, identity)) {
+    if (training) check_values_per_channel(input);
+    return autograd::batch_norm_step(input, training, this->weight, this->bias, this->running_mean,
                                      this->running_var,
                                      counts ? this->num_batches_tracked : Tensor(),
                                      momentum.value_or(0), this->options.eps(), after, identity);

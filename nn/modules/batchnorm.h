@@ -87,10 +87,11 @@ struct NormWithStatistics : Layer<Derived, Options> {
 };
 
 namespace detail {
-// Batch norm and what follows it take the passes over memory of batch norm alone while training.
+// Batch norm and what follows it take the passes over memory of batch norm alone while training,
+// and after eval() on a GPU where nothing is recorded.
 //
 // Runs a batch norm and a ReLU, ReLU6 or Hardtanh after it on x. Returns false and does nothing for
-// other modules, for modules with hooks and after eval().
+// other modules, for modules with hooks and where the passes would not be one.
 bool run_with_clamp(Module& norm, Module& clamp, Tensor& x);
 // norm(input) + identity and what follows, which ends a residual block. The sum of tensors of one
 // shape and dtype is rounded once. Hooks of norm see its forward(). REQUIRES: after.adds.
@@ -120,6 +121,8 @@ struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
 
  private:
   friend bool detail::run_with_clamp(Module& norm, Module& clamp, Tensor& x);
+  // Whether what follows is computed in the same passes.
+  bool joins(const Tensor& input, const Tensor& identity = {}) const;
   template <class Norm>
   friend Tensor detail::norm_then(Norm& norm, const Tensor& input, const Tensor& identity,
                                   const AfterNorm& after);

@@ -44,6 +44,9 @@ struct NormalizedRows {
   }
 };
 
+// Stands for eps where rstd is given, and not the variance.
+inline constexpr double kNoEps = std::numeric_limits<double>::quiet_NaN();
+
 // The bounds of a clamp. The gradient passes where the result lies between them. high: NaN where
 // there is no upper bound.
 template <class T>

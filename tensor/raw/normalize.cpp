@@ -78,7 +78,7 @@ Statistics batch_statistics(const NormalizedRows& rows, double eps, double momen
                rstd = empty_like(mean);
   backend(x).batch_statistics(rows, eps, momentum, in_rows(rows, x), running_mean, running_var,
                               count, moments, mean, rstd);
-  return {mean, rstd};
+  return {.mean = mean, .rstd = rstd};
 }
 
 Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
@@ -86,9 +86,9 @@ Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor
                        const Statistics& of, std::optional<ScalarType> dtype) {
   const Tensor out =
       empty(x.sizes(), dtype.value_or(x.scalar_type()), x.device(), format_of(rows, x));
-  backend(x).batch_normalize(rows, after, in_rows(rows, x), in_rows(rows, identity),
-                             row_major(weight), row_major(bias), of.mean, of.rstd,
-                             in_rows(rows, out));
+  backend(x).batch_normalize(rows, after, of.eps, in_rows(rows, x), in_rows(rows, identity),
+                             row_major(weight), row_major(bias), row_major(of.mean),
+                             row_major(of.rstd), in_rows(rows, out));
   return out;
 }
 

@@ -206,6 +206,7 @@ NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, c
 // becomes one more. Each of these three may be undefined.
 struct Statistics {
   Tensor mean, rstd;
+  double eps = kNoEps;  // another one: rstd is the variance
 };
 // moments: undefined, or PartMoments::table where rows are in_parts.
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,

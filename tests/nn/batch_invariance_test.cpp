@@ -202,6 +202,24 @@ TEST(BatchInvariantProducts, ZerosKeepTheirSign) {
     EXPECT_EQ(different_rows(mm(x.narrow(0, 0, count), w), all.narrow(0, 0, count)), 0) << count;
 }
 
+// Sums of few rows are cut into parts on a GPU, for which a second launch adds.
+TEST(BatchInvariantProducts, OfFewRowsAreCutIntoPartsOnADevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const Invariantly on;
+  const NoGradGuard guard;
+  const auto launches = [](const auto& f) {
+    const auto before = cuda::stats().kernel_launches;
+    f();
+    return cuda::stats().kernel_launches - before;
+  };
+  const Tensor weight = ones({20, 512}, kCUDA), x = ones({1, 512}, kCUDA);
+  EXPECT_EQ(launches([&] { linear(x, weight); }), 2);
+  const Tensor many = ones({64, 1, 512}, kCUDA), each = ones({64, 512, 20}, kCUDA);
+  EXPECT_LT(launches([&] { bmm(many, each); }), 64);
+  const Tensor image = ones({1, 512, 4, 4}, kCUDA), filters = ones({36, 512, 1, 1}, kCUDA);
+  EXPECT_EQ(launches([&] { conv2d(image, filters); }), 2);
+}
+
 TEST(BatchInvariantSetting, IsAtFirstWhatTheEnvironmentSays) {
   const char* const text = std::getenv("GRADUS_BATCH_INVARIANT");
   EXPECT_EQ(globalContext().batchInvariant(), text != nullptr && std::string(text) == "1");

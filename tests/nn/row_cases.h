@@ -64,6 +64,13 @@ inline RowCases product_cases(Device device, ScalarType dtype) {
   out.push_back({"bmm of many terms" + type, long_rows, [](const Tensor& b) {
                    return bmm(b.narrow(1, 0, 2), b.narrow(1, 2, 3).transpose(1, 2));
                  }});
+  // A GPU cuts these sums into parts, for few rows and for many, for one batch and for many.
+  const Tensor few = draw({kWholeBatch, 512}), weight = draw({20, 512}), shift = draw({20});
+  out.push_back(
+      {"linear in parts" + type, few, [=](const Tensor& b) { return linear(b, weight, shift); }});
+  out.push_back({"bmm in parts" + type, draw({kWholeBatch, 3, 512}), [](const Tensor& b) {
+                   return bmm(b.narrow(1, 0, 1), b.narrow(1, 1, 2).transpose(1, 2));
+                 }});
   for (const int64_t k : {5, 70}) {
     const std::string of = type + " " + std::to_string(k);
     const Tensor x = draw({rows_for(device), 14, k}), w = draw({k, 6});
@@ -208,9 +215,10 @@ inline RowCases convolution_cases(Device device, ScalarType dtype) {
     int64_t in, filters, side, kernel, stride, padding, groups;
   };
   std::vector<Shape> shapes{
-      {"1 x 1", 6, 10, 5, 1, 1, 0, 1},          {"3 x 3", 3, 8, 6, 3, 1, 1, 1},
-      {"strided", 4, 6, 7, 3, 2, 1, 1},         {"depthwise", 8, 8, 6, 3, 1, 1, 8},
-      {"3 x 3 of many", 33, 39, 6, 3, 1, 1, 1}, {"1 x 1 of many", 40, 33, 4, 1, 1, 0, 1}};
+      {"1 x 1", 6, 10, 5, 1, 1, 0, 1},           {"3 x 3", 3, 8, 6, 3, 1, 1, 1},
+      {"strided", 4, 6, 7, 3, 2, 1, 1},          {"depthwise", 8, 8, 6, 3, 1, 1, 8},
+      {"3 x 3 of many", 33, 39, 6, 3, 1, 1, 1},  {"1 x 1 of many", 40, 33, 4, 1, 1, 0, 1},
+      {"1 x 1 in parts", 512, 36, 4, 1, 1, 0, 1}};
   if (device.is_cpu())
     shapes.insert(shapes.end(), {{"3 x 3 of a plane", 34, 36, 18, 3, 1, 1, 1},
                                  {"strided of many", 33, 64, 9, 3, 2, 1, 1},

@@ -210,6 +210,48 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
   return y;
 }
 
+// Whether one kernel normalises by running statistics: on a GPU.
+bool takes_given(const Tensor& input) {
+  return input.numel() > 0 && !batching::here() &&
+         raw::takes_beside(Function::batch_normalize, input).channels_last;
+}
+
+// x by the running statistics. What follows is not recorded. REQUIRES: takes_given(x).
+Tensor normalized_by_given(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                           const BatchNorm& of) {
+  const int64_t channels = x.size(1), length = x.numel() / (x.size(0) * channels);
+  const bool columns = x.dim() == 2 || x.suggest_memory_format() != MemoryFormat::Contiguous;
+  const NormalizedRows rows =
+      columns ? NormalizedRows{x.numel() / channels, channels, 1, 1, true, true}
+              : NormalizedRows{x.size(0) * channels, length, channels, length, true};
+  const ScalarType computed = computed_type(x.dtype());
+  const Tensor mean = of_channels(of.running_mean, computed),
+               variance = of_channels(of.running_var, computed);
+  const Tensor y = raw::batch_normalize(rows, of.after, x, of.identity, weight, bias,
+                                        {.mean = mean, .rstd = variance, .eps = of.eps});
+  if (!recording(x, weight, bias)) return y;
+  // Running statistics may move before the backward pass.
+  const Tensor kept_mean = raw::clone(mean), kept_variance = raw::clone(variance);
+  record(node_of({}), y, {x, weight, bias}, {x, kept_mean, kept_variance, weight},
+         [eps = of.eps, has_weight = weight.defined(), computed](Node& n,
+                                                                 const Tensor& grad) -> Tensors {
+           const Tensor &saved = n.saved(0), g = grad.to(computed),
+                        rstd = (n.saved(2) + eps).rsqrt();
+           Dims column = Dims::filled(saved.dim(), 1);
+           column[1] = rstd.numel();
+           std::vector<int64_t> over;
+           for (int64_t d = 0; d < saved.dim(); ++d)
+             if (d != 1) over.push_back(d);
+           Tensors out(3);
+           if (n.wants(0)) out[0] = g * (has_weight ? n.saved(3) * rstd : rstd).view(column);
+           if (n.wants(1))
+             out[1] = (g * (saved.to(computed) - n.saved(1).view(column))).sum(over) * rstd;
+           if (n.wants(2)) out[2] = g.sum(over);
+           return out;
+         });
+  return y;
+}
+
 Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
   constexpr const char* kOp = "batch_norm";
   raw::check_floating(kOp, input.operand(kOp, "input"));
@@ -241,9 +283,11 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
     return batch_normalized(rows, input, of_channels(of.weight, computed),
                             of_channels(of.bias, computed), of.identity, of, moments);
   }
-  const Tensor x = input.to(computed_type(input.dtype()));
-  const Tensor w = of_channels(of.weight, x.scalar_type()),
-               b = of_channels(of.bias, x.scalar_type());
+  const ScalarType computed = computed_type(input.dtype());
+  const Tensor w = of_channels(of.weight, computed), b = of_channels(of.bias, computed);
+  if (!training && takes_given(input) && !recording(of.running_mean, of.running_var))
+    return normalized_by_given(input, w, b, of);
+  const Tensor x = input.to(computed);
   if (!training) {
     const Tensor rstd = (like(of.running_var, x) + of.eps).rsqrt();
     const Tensor scale = w.defined() ? w * rstd : rstd;
@@ -271,12 +315,19 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                        {weight, bias, running_mean, running_var, Tensor(), momentum, eps});
 }
 
-Tensor autograd::batch_norm_step(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                                 const Tensor& running_mean, const Tensor& running_var,
-                                 const Tensor& count, double momentum, double eps, AfterNorm after,
-                                 const Tensor& identity) {
+bool autograd::follows_given(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                             const Tensor& running_mean, const Tensor& running_var,
+                             const Tensor& identity) {
+  return input.defined() && input.dim() >= 2 && takes_given(input) &&
+         !recording(input, weight, bias, running_mean, running_var, identity);
+}
+
+Tensor autograd::batch_norm_step(const Tensor& input, bool training, const Tensor& weight,
+                                 const Tensor& bias, const Tensor& running_mean,
+                                 const Tensor& running_var, const Tensor& count, double momentum,
+                                 double eps, AfterNorm after, const Tensor& identity) {
   return batch_norm_of(
-      input, true,
+      input, training,
       {weight, bias, running_mean, running_var, count, momentum, eps, after, identity});
 }
 

@@ -104,14 +104,14 @@ __device__ bool passes(const Bounds<T>& bounds, T normal, T weight, T bias) {
 }
 
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
-// elements differ from it, in `means` and `rstds`. kAdds: identity follows, then, with
-// kClamps, a clamp. Elements and weights are of the type In, and computed in T. A result of float
-// goes to `low`, too.
-template <class T, int V, bool kMoments, bool kAdds, bool kClamps, class In = T>
+// elements differ from it, in `means` and `rstds`. eps: where rows share statistics, NaN, or
+// `rstds` are variances. kAdds: identity follows, then, with kClamps, a clamp. Elements are of the
+// type In, weights of W, and computed in T. A result of float goes to `low`, too.
+template <class T, int V, bool kMoments, bool kAdds, bool kClamps, class In = T, class W = In>
 __global__ void __launch_bounds__(kMostNormThreads)
-    normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity,
-                     const In* weight, const In* bias, T* means, T* rstds, const Bounds<T> bounds,
-                     In* out, HalfCopy low) {
+    normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity, const W* weight,
+                     const W* bias, T* means, T* rstds, const Bounds<T> bounds, In* out,
+                     HalfCopy low) {
   wait_for_earlier_kernels();
   let_next_kernel_start_if_small();
   const NormalizedRows& rows = team.rows;
@@ -126,6 +126,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   T mean, rstd;
   if (rows.shared && !kMoments) {
     mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
+    if (eps == eps) rstd = 1 / sqrt(rstd + static_cast<T>(eps));
   } else {
     const T n = static_cast<T>(rows.length);
     T sum = 0;

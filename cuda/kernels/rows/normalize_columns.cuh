@@ -127,10 +127,11 @@ struct PartTerms {
   }
 };
 
-// The parameters of columns, as lists.
+// The parameters of columns, as lists. eps: NaN, or rstds are variances.
 template <class S>
 struct ColumnLists {
   const S *weights, *biases, *means, *rstds;  // the first two may be null
+  S eps;
 };
 
 // (x - mean) * rstd * weight + bias of this thread's columns.
@@ -144,6 +145,9 @@ struct Normal {
         scale(columns.of(of.rstds, S(0))),
         bias(columns.of(of.biases, S(0))) {
     const auto weight = columns.of(of.weights, S(1));
+    if (of.eps == of.eps)
+#pragma unroll
+      for (int v = 0; v < V; ++v) scale.at[v] = 1 / sqrt(scale.at[v] + of.eps);
 #pragma unroll
     for (int v = 0; v < V; ++v) scale.at[v] *= weight.at[v];
   }

@@ -1,6 +1,7 @@
 // Backend::convolution on CUDA: the product that a part is, its tile, and how its depth is cut up.
 #include "gradus/cuda/kernels/windows/convolution.cuh"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -121,15 +122,22 @@ std::optional<ConvolutionKernel<T>> kernel_for(Part part, ConvolutionArgs<T>& ar
   }
 }
 
+// So many of the samples that there are, as exact numbers.
+struct Share {
+  int64_t samples = 1, of = 1;
+  int64_t of_number(int64_t number) const { return number / of * samples; }
+};
+
 // A product, and the kernel that makes it.
 template <class T>
 struct Product {
   ConvolutionArgs<T> args;
   ConvolutionKernel<T> kernel;
 
-  int64_t tiles() const {
+  int64_t tiles(const Share& share = {}) const {
     if (kernel.tiles >= 0) return kernel.tiles;
-    return int64_t{ceil_div(args.rows, kernel.rows)} * ceil_div(args.columns, kernel.columns) *
+    const int64_t columns = share.of_number(args.columns);
+    return int64_t{ceil_div(args.rows, kernel.rows)} * ceil_div(columns, int64_t{kernel.columns}) *
            args.shape.groups;
   }
   void cut(int64_t parts) {
@@ -138,34 +146,54 @@ struct Product {
   }
 };
 
-// The number of parts into which the depth of products that run one after the other is cut; each
-// part is a block's work. A model of an H100 decides by the shapes alone, so that every GPU adds in
-// the same order. The unit is the time of a term of 64 x 128 results, where a multiprocessor works
-// on three blocks.
+// The time of products that run one after the other, for a share of their columns and results,
+// where their depth is cut into parts; each part is a block's work. A model of an H100 decides by
+// the shapes alone, so that every GPU adds in the same order. The unit is the time of a term of 64
+// x 128 results, where a multiprocessor works on three blocks.
 template <class T>
-int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
-  constexpr int kMultiprocessors = 132, kLeastTerms = 64, kMostSums = 1 << 26;
-  constexpr double kOfBlock = 48, kOfResult = 1.5e-5, kOfTerm = 1. / (64 * 128), kGain = 0.98;
+double time_of(const std::vector<Product<T>>& products, int64_t results, const Share& share,
+               int64_t parts) {
+  constexpr int kMultiprocessors = 132;
+  constexpr double kOfBlock = 48, kOfResult = 1.5e-5, kOfTerm = 1. / (64 * 128);
   constexpr double kShare[] = {0, 0.5, 0.8};  // of the time of three, for so many blocks
-  int64_t most = 1, best = 1;
-  for (const auto& product : products)
-    most = std::max(most, int64_t{product.args.depth / kLeastTerms});
-  most = std::min(most, std::max<int64_t>(1, kMostSums / std::max<int64_t>(results, 1)));
-  double least = std::numeric_limits<double>::infinity();
-  // Not every number is tried where many are possible.
-  for (int64_t parts = 1; parts <= most; parts += 1 + parts / 16) {
-    double time = parts > 1 ? static_cast<double>(results * (parts + 1)) * kOfResult : 0;
-    for (const auto& product : products) {
-      const auto& [args, kernel] = product;
-      const int64_t blocks = ceil_div(product.tiles() * parts, int64_t{kMultiprocessors});
-      const int64_t terms =
-          ceil_div(ceil_div(int64_t{args.depth}, parts), int64_t{kernel.step}) * kernel.step;
-      time += (static_cast<double>(blocks / 3) + kShare[blocks % 3]) *
-              (static_cast<double>(terms * kernel.rows * kernel.columns) * kOfTerm + kOfBlock);
-    }
-    if (time < least * kGain) least = time, best = parts;
+  double time =
+      parts > 1 ? static_cast<double>(share.of_number(results) * (parts + 1)) * kOfResult : 0;
+  for (const auto& product : products) {
+    const auto& [args, kernel] = product;
+    const int64_t blocks = ceil_div(product.tiles(share) * parts, int64_t{kMultiprocessors});
+    const int64_t terms =
+        ceil_div(ceil_div(int64_t{args.depth}, parts), int64_t{kernel.step}) * kernel.step;
+    time += (static_cast<double>(blocks / 3) + kShare[blocks % 3]) *
+            (static_cast<double>(terms * kernel.rows * kernel.columns) * kOfTerm + kOfBlock);
   }
-  return best;
+  return time;
+}
+
+// The number of parts that loses least against the best one for each share.
+template <class T>
+int64_t best_parts(const std::vector<Product<T>>& products, int64_t results,
+                   const std::vector<Share>& shares, int64_t most) {
+  constexpr int kLeastTerms = 64, kMostSums = 1 << 26;
+  constexpr double kGain = 0.98;
+  int64_t deepest = 1;
+  for (const auto& product : products)
+    deepest = std::max(deepest, int64_t{product.args.depth / kLeastTerms});
+  const int64_t largest = std::max<int64_t>(1, shares.back().of_number(results));
+  most = std::min({most, deepest, std::max<int64_t>(1, kMostSums / largest)});
+  // Not every number is tried where many are possible.
+  std::vector<int64_t> tried;
+  for (int64_t parts = 1; parts <= most; parts += 1 + parts / 16) tried.push_back(parts);
+  std::vector<double> losses(tried.size(), 0);
+  for (const Share& share : shares) {
+    std::vector<double> times;
+    for (const int64_t parts : tried) times.push_back(time_of(products, results, share, parts));
+    const double least = *std::min_element(times.begin(), times.end());
+    for (size_t i = 0; i < tried.size(); ++i) losses[i] = std::max(losses[i], times[i] / least);
+  }
+  size_t best = 0;
+  for (size_t i = 1; i < tried.size(); ++i)
+    if (losses[i] < losses[best] * kGain) best = i;
+  return tried[best];
 }
 
 // The product of a part, or one for each phase; none where one has no kernel.
@@ -213,8 +241,7 @@ struct Plan {
         tensor_cores(has_tensor_cores()),
         shared_bytes(most_shared_bytes()),
         products(products_of(part_, product_of(part_, shape_, operands))),
-        parts(given_parts().value_or(
-            is_of_rows() ? 1 : static_cast<int>(best_parts(products, results)))) {
+        parts(given_parts().value_or(static_cast<int>(chosen_parts(results)))) {
     if (products.size() == 1) {  // none of the parts is empty
       products[0].cut(parts);
       parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
@@ -224,8 +251,17 @@ struct Plan {
   }
   // Whether another kernel adds the parts, and rounds their sum.
   bool is_summed() const { return parts > 1 || (is_half<T> && part == Part::wgrad); }
-  // Whether results are those of samples, whose sums may not be cut by how many there are.
-  bool is_of_rows() const { return alike && part != Part::wgrad; }
+  // Results of samples may not depend on how many there are: their sums are cut as suits one and
+  // some. The number of parts is small, as parts of large batches take memory.
+  int64_t chosen_parts(int64_t results) const {
+    if (!alike || part == Part::wgrad)
+      return best_parts(products, results, {Share{}}, std::numeric_limits<int64_t>::max());
+    for (const Product<T>& product : products)
+      if (product.kernel.tiles >= 0) return 1;  // which depend on the batch
+    constexpr int64_t kMostParts = 8, kFewSamples = 1, kManySamples = 16;
+    return best_parts(products, results, {{kFewSamples, shape.batch}, {kManySamples, shape.batch}},
+                      kMostParts);
+  }
   // Where a kernel of a phase knows its parts, all phases have as many.
   std::optional<int> given_parts() const {
     for (const Product<T>& product : products)

@@ -63,8 +63,9 @@ T* at(const Tensor& x) {
 
 template <class S>
 ColumnLists<S> lists_of(const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                        const Tensor& rstd) {
-  return {at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd)};
+                        const Tensor& rstd, double eps = kNoEps) {
+  return {at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd),
+          static_cast<S>(eps)};
 }
 
 // f(what clamps, in S).
@@ -141,9 +142,10 @@ void total_parts(const NormalizedRows& rows, const Tensor& x, const Tensor& give
 
 }  // namespace
 
-void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& x,
-                          const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                          const Tensor& mean, const Tensor& rstd, const Tensor& out) {
+void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, double eps,
+                          const Tensor& x, const Tensor& identity, const Tensor& weight,
+                          const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                          const Tensor& out) {
   const Context context(out);
   with_columns(rows, x, {&identity, &out, &weight, &bias, &mean, &rstd},
                [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
@@ -154,7 +156,7 @@ void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, co
                                 config_of(context, rows, V, kBlocks),
                                 Columns<V>{rows.rows, static_cast<int>(rows.length)},
                                 at<const T>(x), at<const T>(identity),
-                                lists_of<S>(weight, bias, mean, rstd), clamp, at<T>(out));
+                                lists_of<S>(weight, bias, mean, rstd, eps), clamp, at<T>(out));
                    });
                  });
                });

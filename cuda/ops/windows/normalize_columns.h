@@ -11,9 +11,11 @@ namespace gradus::cuda {
 // x, identity, y, grad, passed and out are of any floating type; all others of the one that it is
 // computed in. after: what made y, the gradient of which is grad. Where a sum with identity is
 // clamped, passed becomes the gradient of this sum, from which that of x is made as after nothing.
-void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& x,
-                          const Tensor& identity, const Tensor& weight, const Tensor& bias,
-                          const Tensor& mean, const Tensor& rstd, const Tensor& out);
+// eps: kNoEps, or rstd is the variance.
+void normalize_by_columns(const NormalizedRows& rows, const AfterNorm& after, double eps,
+                          const Tensor& x, const Tensor& identity, const Tensor& weight,
+                          const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                          const Tensor& out);
 void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                         const Tensor& variance);
 void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
