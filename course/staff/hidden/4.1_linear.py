@@ -33,14 +33,14 @@ def slopes(t, name, rows, ins, outs):
         t.equal(reply["d" + name][i], loss(**{**values, name: more}) - loss(**values), f"d{name}[{i}]")
 
 
-@hidden("4.1", of="weight shape", test="larger layers", title="140 rows, 150 inputs, 130 outputs", hint="Look at the smaller cases first.")
+@hidden("4.1", of="weight shape", test="larger layers", title="140 rows, 150 inputs, 130 outputs, and 5,000 of one of them", hint="Look at the smaller cases first.")
 def _(t):
-    rows, ins, outs = 140, 151, 130
-    given, reply = backward(t, rows, ins, outs)
-    dy = given["dy"]
-    t.is_product(reply["dx"], dy, given["w"], rows, ins, outs, "dx")
-    t.is_product(reply["dw"], [dy[r * outs + o] for o in range(outs) for r in range(rows)], given["x"], outs, ins, rows, "dw")
-    t.equal(reply["db"], [sum(dy[o::outs]) for o in range(outs)], "db")
+    for rows, ins, outs in ((140, 151, 130), (5003, 2, 3), (2, 5003, 3), (3, 2, 5003)):
+        given, reply = backward(t, rows, ins, outs)
+        dy = given["dy"]
+        t.is_product(reply["dx"], dy, given["w"], rows, ins, outs, "dx")
+        t.is_product(reply["dw"], [dy[r * outs + o] for o in range(outs) for r in range(rows)], given["x"], outs, ins, rows, "dw")
+        t.equal(reply["db"], [sum(dy[o::outs]) for o in range(outs)], "db")
 
 
 def sizes_of(t):

@@ -9,6 +9,7 @@ def _(t):
     y = [3 * x[2 * r] - 2 * x[2 * r + 1] for r in range(rows)]
     reply = t.run(x=x, y=y, w=[0.0, 0.0], rows=rows, outputs=1, batch=4, epochs=300, lr=0.25, device="gpu")
     t.close(reply["w"], [3.0, -2.0], "weights", 1e-2)
+    t.equal(len(reply["losses"]), 300, "how many losses there are")
     t.check(reply["losses"][-1] < 1e-3, "the loss does not become small")
 
 

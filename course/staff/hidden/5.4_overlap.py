@@ -29,9 +29,9 @@ def _(t):
         t.equal(reply["ends"], [max(wire, end)], "virtual time of the step")
 
 
-@hidden("5.4", of="at once", test="many buckets", title="200 buckets of 3 parameters", hint="Nothing limits the number of buckets.")
+@hidden("5.4", of="at once", test="many buckets", title="1,500 buckets of 3 parameters", hint="Nothing limits the number of buckets.")
 def _(t):
-    buckets = 200
+    buckets = 1500
     ready = list(range(3 * buckets))
     reply = t.run(bucket_of=[p // 3 for p in ready], durations=[1] * buckets, ranks=1, ready=ready, at=[p + 1 for p in ready],
                   end=3 * buckets, steps=1)
@@ -58,9 +58,9 @@ def compare(t, bucket_of, ready, end):
     t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
-@hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3, 7 and 30 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
+@hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3 to 70,000 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
 def _(t):
-    for parameters in (3, 7, 30):
+    for parameters in (3, 7, 30, 70000):
         compare(t, [0] * parameters, t.random.sample(range(parameters), parameters), 10 * parameters + 50)
 
 
