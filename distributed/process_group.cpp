@@ -2,6 +2,7 @@
 #include "gradus/distributed/process_group.h"
 
 #include "gradus/cuda/runtime/stream.h"
+#include "gradus/tensor/base/rethrow.h"
 #include "gradus/tensor/base/threads.h"
 #include "gradus/tensor/nonfinite.h"
 
@@ -143,10 +144,11 @@ std::exception_ptr ProcessGroup::spread_error(const Job& job) const {
     throw;
   } catch (const DistributedError&) {
     return std::current_exception();
-  } catch (const std::exception& e) {
+  } catch (...) {
+    const std::exception_ptr error = std::current_exception();
     watch().give_up("failed in operation " + std::to_string(job.sequence) + " of group '" + name() +
-                    "', " + job.what + ": " + e.what());
-    return std::current_exception();
+                    "', " + job.what + ": " + gradus::detail::text_of(error));
+    return error;
   }
 }
 

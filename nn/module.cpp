@@ -296,16 +296,24 @@ void Module::apply_to_tensors(const Convert& convert) {
   }
 }
 
-void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+namespace {
+void check_dtype(ScalarType dtype) {
+  check<TypeError>(!isComplexType(dtype), "Module::to: dtype ", dtype,
+                   ", and parameters are real; register view_as_real() of a complex one, and "
+                   "compute with view_as_complex() of that");
   check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
                    " is not a floating point type; parameters need one");
+}
+}  // namespace
+
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  check_dtype(dtype);
   apply_to_tensors([&](const Tensor& x) {
     return x.to(device, x.is_floating_point() ? dtype : x.scalar_type(), non_blocking);
   });
 }
 void Module::to(ScalarType dtype, bool non_blocking) {
-  check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
-                   " is not a floating point type; parameters need one");
+  check_dtype(dtype);
   apply_to_tensors(
       [&](const Tensor& x) { return x.is_floating_point() ? x.to(dtype, non_blocking) : x; });
 }

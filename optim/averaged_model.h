@@ -7,7 +7,7 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {

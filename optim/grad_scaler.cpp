@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/table/dispatch.h"

@@ -111,6 +111,11 @@ void Optimizer::check_gradient(const Tensor& parameter) const {
     fail(algorithm_name(typeid(*this)), ": a parameter has shape ", parameter.sizes(), " on ",
          parameter.device(), ", and its gradient ", grad.sizes(), " on ", grad.device(),
          "; call zero_grad() and backward() after the parameter has been replaced");
+  if (isComplexType(parameter.dtype()))
+    fail<TypeError>(algorithm_name(typeid(*this)), ": a parameter of shape ", parameter.sizes(),
+                    " is ", parameter.dtype(),
+                    ", and parameters are real; give view_as_real() of it, and compute with "
+                    "view_as_complex() of that");
   if (!isFloatingType(parameter.dtype()))
     fail<TypeError>(algorithm_name(typeid(*this)), ": a parameter of shape ", parameter.sizes(),
                     " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");

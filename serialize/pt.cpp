@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/data/readers/zip.h"
 #include "gradus/serialize/pickle.h"
 #include "gradus/tensor/raw/raw.h"

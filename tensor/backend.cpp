@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "gradus/tensor/batching/backend.h"
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/fused/evaluate.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 

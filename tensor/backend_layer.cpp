@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus {
 

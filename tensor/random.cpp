@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::watch {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::watch {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/autograd/engine/node.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {

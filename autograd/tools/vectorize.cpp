@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/tools/own_calls.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -164,7 +165,10 @@ Tensor Vectorized::call(ArrayRef<cuda::Argument> arguments) const {
     const bool across = given && lies_across(inputs, result);
     Tensor out = across ? Tensor() : result;
     if (device.is_cpu()) {
-      if (!out.defined()) out = raw::empty(common_shape(inputs), f.result, kCPU, "vectorize");
+      if (out.defined())
+        batching::before_writing(out);
+      else
+        out = raw::empty(common_shape(inputs), f.result, kCPU, "vectorize");
       run_on_cpu(f, inputs, out);
       if (given && !across) out.impl().storage->bump_version();
     } else {

@@ -8,6 +8,7 @@
 #include "gradus/cuda/rtc/launch_own.h"
 #include "gradus/cuda/rtc/types.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/batching/undo.h"
 #include "gradus/tensor/codegen/elements.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -136,6 +137,8 @@ std::vector<Tensor> ElementwiseKernel::call(ArrayRef<Argument> arguments, int64_
     const Source text(text_of(call, form, it.name, it.operation, it.preamble), it.operation);
     return Program(text, {it.name}, it.options);
   });
+  if (call.gives_outputs())
+    for (const Tensor& each : outputs) batching::before_writing(each);
   rtc::launch_elements(program, it.name, form, walk, std::move(values));
   if (call.gives_outputs())
     for (const Tensor& each : outputs) each.impl().storage->bump_version();

@@ -7,6 +7,7 @@
 #include "gradus/cuda/rtc/call.h"
 #include "gradus/cuda/rtc/launch_own.h"
 #include "gradus/cuda/rtc/signature.h"
+#include "gradus/tensor/batching/undo.h"
 
 namespace gradus::cuda {
 
@@ -135,13 +136,16 @@ void RawKernel::operator()(const Dim3& grid, const Dim3& block, ArrayRef<Argumen
     else
       values.add(address_of(*arguments[i].tensor(), place, device));
   }
-  const DeviceGuard guard(device.index());
-  rtc::launch_own(program_, index_, name_, blocks, threads, shared_bytes, values.pointers().data());
+  std::vector<const Tensor*> written;  // for all that is known
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Tensor* tensor = arguments[i].tensor();
     if (tensor && tensor->defined() && !(signature_ && signature_->parameters[i].is_const))
-      tensor->impl().storage->bump_version();
+      written.push_back(tensor);
   }
+  for (const Tensor* tensor : written) batching::before_writing(*tensor);
+  const DeviceGuard guard(device.index());
+  rtc::launch_own(program_, index_, name_, blocks, threads, shared_bytes, values.pointers().data());
+  for (const Tensor* tensor : written) tensor->impl().storage->bump_version();
 }
 
 RawModule::RawModule(Source source, std::vector<std::string> options,

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::data {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 
 namespace gradus::data {
 namespace {

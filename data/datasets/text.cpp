@@ -5,7 +5,7 @@
 #include <set>
 
 #include "gradus/autograd/functions.h"
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/tensor/base/utf8.h"
 #include "gradus/tensor/factories.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/tensor/base/counted.h"
 
 namespace gradus::data {

@@ -2,7 +2,7 @@
 #include "gradus/data/readers/image.h"
 
 #include "gradus/autograd/functions.h"
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 
 namespace gradus::data {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "gradus/autograd/functions.h"
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/data/readers/zip.h"
 #include "gradus/tensor/factories.h"
 

@@ -49,16 +49,6 @@ std::shared_ptr<Rendezvous> room_of(ThreadsJob& job, const std::string& name, in
   return room;
 }
 
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
 }  // namespace
 
 void set_up_threads(Setup& setup, World& world) {
@@ -94,7 +84,8 @@ void spawn_threads(int world_size, const std::function<void(int rank)>& f, Milli
       const std::lock_guard lock(mutex);
       if (!first) first = std::current_exception(), first_rank = rank;
       if (is_initialized())
-        world("spawn_threads").watch->give_up("threw: " + text_of(std::current_exception()));
+        world("spawn_threads")
+            .watch->give_up("threw: " + gradus::detail::text_of(std::current_exception()));
     }
     if (is_initialized()) destroy_process_group();
   };

@@ -29,7 +29,7 @@ SECTIONS = [
                 "nn/parameter_containers.h", "nn/any_module.h", "nn/any_value.h", "nn/cloneable.h"]),
     ("nn::init", "", ["nn/init.h"]),
     ("nn::utils", "", ["nn/utils/*.h"]),
-    ("optim", "", ["optim/*.h", "optim/schedulers/*.h"]),
+    ("optim", "", ["optim/*.h", "optim/schedulers/*.h", "nn/update_bn.h"]),
     ("data", "[Data](data.md) is the guide.", ["data/loader/data_loader.h", "data/loader/options.h", "data/loader/make_data_loader.h",
                     "data/loader/stateless.h", "data/loader/stateful.h", "data/loader/base.h",
                     "data/loader/iterator.h", "data/loader/worker_exception.h",

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {

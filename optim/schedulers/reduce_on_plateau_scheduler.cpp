@@ -5,7 +5,7 @@
 #include <iostream>
 #include <limits>
 
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {

@@ -9,6 +9,21 @@
 
 namespace gradus {
 
+namespace detail {
+
+// The message of an exception. REQUIRES: it is not null.
+inline std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "an exception of an unknown type";
+  }
+}
+
+}  // namespace detail
+
 // Throws the exception with `context` behind its message. One of another library becomes an Error
 // that holds it.
 [[noreturn]] inline void rethrow_with(const std::exception_ptr& error, const std::string& context) {
@@ -17,10 +32,8 @@ namespace gradus {
   } catch (Error& known) {
     known.add_context(context);
     throw;
-  } catch (const std::exception& other) {
-    std::throw_with_nested(Error(other.what() + context));
   } catch (...) {
-    std::throw_with_nested(Error("an exception of an unknown type" + context));
+    std::throw_with_nested(Error(detail::text_of(error) + context));
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "gradus/tensor/arrival.h"
 #include "gradus/tensor/base/recycled.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::batching {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus::batching {
 

@@ -1,5 +1,5 @@
 // map, map_grad and zip: the rows of elementwise.def, with broadcasting and promotion.
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/operand.h"
 

@@ -3,7 +3,7 @@
 
 #include "gradus/tensor/base/modes.h"
 #include "gradus/tensor/base/recycled.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 

@@ -1,5 +1,6 @@
 // Nothing is left of a call that failed, and was then made another way: of vmap, which then calls
 // its function for each sample, and of fuse, which traces it.
+#include "gradus/autograd/engine/autocast.h"
 #include "gradus/autograd/tools/functional.h"
 #include "tests/support.h"
 
@@ -89,6 +90,47 @@ TEST(Undo, OfATraceOfFuse) {
   auto f = fuse([](const Tensor& y) { return y * tensor(1.0F).mul_(2); });
   expect_values(f(ones({2})), {2, 2});
   EXPECT_EQ(f.why_not(), "");
+}
+
+// A function of numbers writes the result that it is given by a loop of its own.
+TEST(Undo, OfAResultThatVectorizeIsGiven) {
+  const auto add = vectorize(GRADUS_SCALAR((float x, float y) { return x + y; }));
+  for (const Device device : cpu_and_cuda()) {
+    SCOPED_TRACE(device.str());
+    const Tensor count = zeros({3}, device), batch = ones({2, 3}, device);
+    const auto counts = [&](const Tensor& x) {
+      add(count, 1, count);
+      add(count.slice(0, 0, 1), 10, count.slice(0, 0, 1));
+      return x * x.sum().item<float>();
+    };
+    vmap(counts)(batch);
+    expect_values(count, {22, 2, 2});
+    count.zero_();
+    auto f = fuse(counts);
+    f(batch), f(batch), f(batch);
+    expect_values(count, {33, 3, 3});
+  }
+}
+
+// A weight that autocast has converted within a call that failed is converted again.
+TEST(Undo, OfWhatAutocastConverts) {
+  const auto results = [](bool maps) {
+    const Tensor weight = (arange(6, kFloat) / 4).view({2, 3}).requires_grad_();
+    const Tensor batch = (arange(12, kFloat) / 8).view({2, 2, 3});
+    const amp::autocast guard(kCPU);
+    const auto f = [&](const Tensor& x) {
+      {
+        const NoGradGuard guard;
+        weight.mul_(2);
+      }
+      const Tensor y = linear(x, weight);
+      return y.to(kFloat) * y.sum().item<float>();
+    };
+    const Tensor y = maps ? vmap(f)(batch) : stack({f(batch[0]), f(batch[1])});
+    y.sum().backward();
+    return std::pair(to_vector(y), to_vector(weight.grad()));
+  };
+  EXPECT_EQ(results(true), results(false));
 }
 
 }  // namespace

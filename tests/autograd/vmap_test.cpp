@@ -2,7 +2,7 @@
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/tensor/base/warning.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 #include "tests/support.h"
 
 namespace gradus {

@@ -268,22 +268,5 @@ TEST(LinalgGradients, ThatDoNotExistAreErrors) {
                                     "The derivative of linalg.qr depends on Q");
 }
 
-// U diag(S) V^T is the matrix itself, and its sum has the gradient 1, at every magnitude.
-TEST(Svd, HasGradientsAtEveryMagnitude) {
-  for (const ScalarType dtype : {kDouble, kFloat})
-    for (const double exponent : {-200., -100., -20., 0., 20., 100., 200.}) {
-      const double scale = std::pow(10., dtype == kDouble ? exponent : exponent / 8);
-      for (const std::vector<int64_t>& sizes :
-           std::vector<std::vector<int64_t>>{{2, 2}, {3, 2}, {2, 3}}) {
-        manual_seed(2);
-        const Tensor a = (randn(sizes, dtype) * scale).requires_grad_();
-        const auto [u, s, vh] = linalg::svd(a, false);
-        matmul(u * s.unsqueeze(-2), vh).sum().backward();
-        expect_values(a.grad(), std::vector<double>(static_cast<size_t>(a.numel()), 1),
-                      dtype == kDouble ? 1e-10 : 1e-4);
-      }
-    }
-}
-
 }  // namespace
 }  // namespace gradus

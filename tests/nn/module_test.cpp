@@ -83,6 +83,12 @@ TEST(Module, ToConvertsInPlaceAndKeepsIntegerBuffers) {
   net->forward(ones({1, 4}, kDouble)).sum().backward();
   EXPECT_EQ(weight.grad().dtype(), kDouble);
   expect_error<TypeError>([&] { net->to(kLong); }, "not a floating point type");
+  for (const ScalarType dtype : {kComplexFloat, kComplexDouble}) {
+    const std::string why = ", and parameters are real; register view_as_real() of a complex one";
+    expect_error<TypeError>([&] { net->to(dtype); }, why);
+    expect_error<TypeError>([&] { net->to(kCPU, dtype); }, why);
+    EXPECT_EQ(weight.dtype(), kDouble);
+  }
 }
 
 TEST(Module, ToAMemoryFormatLaysOutTensorsOfItsDimensions) {

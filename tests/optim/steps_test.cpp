@@ -77,6 +77,26 @@ TEST(EveryOptimizer, StepsEveryDtypeOnAGpu) {
   expect_steps(kCUDA, {kHalf, kBFloat16}, 0);
 }
 
+TEST(EveryOptimizer, SaysWhyItRefusesComplexParameters) {
+  for (const Maker& maker : makers()) {
+    SCOPED_TRACE(maker.name);
+    const Tensor z = ones({2, 2}, kComplexFloat).requires_grad_();
+    const auto optimizer = maker.make({z});
+    const auto step = [&] {
+      optimizer->step([&] {
+        const Tensor loss = z.abs().square().sum();
+        loss.backward();
+        return loss;
+      });
+    };
+    expect_error<TypeError>(
+        step,
+        ": a parameter of shape [2, 2] is complex64, and parameters are real; "
+        "give view_as_real() of it, and compute with view_as_complex() of that");
+    EXPECT_TRUE(z.detach().equal(ones({2, 2}, kComplexFloat)));
+  }
+}
+
 TEST(EveryOptimizer, RefusesToStepNothing) {
   for (const Maker& maker : makers()) {
     SCOPED_TRACE(maker.name);

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/nn/modules/linear.h"
 #include "gradus/serialize/pickle.h"
 #include "gradus/serialize/save.h"

@@ -1,5 +1,5 @@
 // A state that counts in a size is refused where the size is another one, with both sizes, and
-// nothing changes: loaders, samplers, schedules.
+// nothing changes: loaders, samplers, schedules, averages.
 #include <sstream>
 
 #include "tests/support.h"
@@ -100,6 +100,28 @@ TEST(StateSizes, OfASchedule) {
   expect_error<ValueError>([&] { shorter.load_state_dict(whole.state_dict()); },
                            "Tried to step 70 times. The specified number of total steps is 60");
   EXPECT_EQ(shorter.last_epoch(), 0);
+}
+
+TEST(StateSizes, OfAnAverage) {
+  using optim::AveragedModel;
+  const auto model = [](int64_t width) {
+    return nn::Sequential(nn::Linear(2, width), nn::BatchNorm1d(width));
+  };
+  nn::Sequential small = model(3), large = model(4);
+  AveragedModel from(small), to(large);
+  from.update_parameters(small);
+  const auto numbers = [&] {
+    std::vector<double> out{static_cast<double>(to.n_averaged())};
+    for (const auto& item : to.state_dict())
+      for (const double value : to_vector(item.value())) out.push_back(value);
+    return out;
+  };
+  const std::vector<double> before = numbers();
+  expect_error<ValueError>(
+      [&] { to.load_state_dict(from.state_dict()); },
+      "module.1.running_mean is float32 of shape [3], expected float32 of shape [4]");
+  expect_error<ValueError>([&] { to.update_parameters(small); }, "[3, 2]");
+  EXPECT_EQ(numbers(), before);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Eigenvalues and eigenvectors of any square matrices, which are complex.
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/linalg/matrices.h"
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus {
 

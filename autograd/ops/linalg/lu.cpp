@@ -4,8 +4,8 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/linalg/matrices.h"
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus {
 

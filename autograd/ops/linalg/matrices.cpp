@@ -1,8 +1,8 @@
 // The checks of matrices.h.
 #include "gradus/autograd/ops/linalg/matrices.h"
 
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus::matrices {
 

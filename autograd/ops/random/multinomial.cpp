@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
 

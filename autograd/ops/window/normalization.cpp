@@ -8,8 +8,8 @@
 #include "gradus/autograd/engine/moments.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/autograd/ops/window/group_norm.h"
-#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/level.h"
 #include "gradus/tensor/raw/operand.h"
 #include "gradus/tensor/raw/raw.h"
 

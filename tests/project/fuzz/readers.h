@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "gradus/data/datasets/byte_reader.h"
 #include "gradus/data/datasets/cifar.h"
 #include "gradus/data/datasets/idx.h"
+#include "gradus/data/readers/byte_reader.h"
 #include "gradus/data/readers/csv.h"
 #include "gradus/data/readers/image.h"
 #include "gradus/data/readers/npy.h"

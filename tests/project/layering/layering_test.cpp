@@ -135,8 +135,8 @@ TEST_F(Planted, ACudaHeaderInAPublicHeader) {
   plant("nn/modules/loss.h", "#include <cublas_v2.h>\n");
   plant("data/loader.h", "#include <cuda/std/atomic>\n");
   plant("nn/internal.h", "#include <cublas_v2.h>\n");
-  plant("nn/module.h", "#include \"gradus/nn/modules/loss.h\"\n");
-  plant("gradus.h", "#include \"gradus/data/loader.h\"\n#include \"gradus/nn/module.h\"\n");
+  plant("nn/nn.h", "#include \"gradus/nn/modules/loss.h\"\n");
+  plant("gradus.h", "#include \"gradus/data/loader.h\"\n#include \"gradus/nn/nn.h\"\n");
   EXPECT_EQ(found(),
             "cuda/runtime/event.h:2: is a public header and includes <cuda_runtime_api.h>\n"
             "data/loader.h:2: is a public header and includes <cuda/std/atomic>\n"
@@ -189,6 +189,31 @@ TEST_F(Planted, AnArrowThatPointsUpWithinAFolder) {
             "tensor/shape.h:2: tensor/ includes tensor/raw/raw.h, which is not below it\n"
             "tensor/table/ops.h:2: tensor/table/ includes tensor/math/exp.h, which is not below "
             "it\n");
+}
+
+TEST_F(Planted, ACircleOfRooms) {
+  plant("tensor/level.h", "");
+  plant("tensor/raw/view.cpp",
+        "#include \"gradus/tensor/level.h\"\n#include \"gradus/tensor/batching/storage.h\"\n");
+  plant("tensor/batching/storage.h", "#include \"gradus/tensor/raw/raw.h\"\n");
+  plant("data/readers/csv.cpp", "#include \"gradus/data/datasets/tensor.h\"\n");
+  plant("data/datasets/image_folder.h", "#include \"gradus/data/readers/image.h\"\n");
+  plant("data/data.h", "#include \"gradus/data/datasets/image_folder.h\"\n");  // may
+  plant("nn/utils/rnn.cpp", "#include \"gradus/nn/modules/rnn.h\"\n");
+  plant("nn/modules/rnn.h", "#include \"gradus/nn/utils/rnn.h\"\n");
+  plant("nn/update_bn.h", "#include \"gradus/nn/modules/batchnorm.h\"\n");
+  plant("nn/update_bn.cpp", "#include \"gradus/nn/modules/batchnorm.h\"\n");  // sources may
+  plant("optim/grad_scaler.cpp", "#include \"gradus/optim/schedulers/step_lr.h\"\n");
+  EXPECT_EQ(
+      found(),
+      "data/readers/csv.cpp:2: data/readers/ includes data/datasets/tensor.h, which is not "
+      "below it\n"
+      "nn/update_bn.h:2: nn/ includes nn/modules/batchnorm.h, which is not below it\n"
+      "nn/utils/rnn.cpp:2: nn/utils/ includes nn/modules/rnn.h, which is not below it\n"
+      "optim/grad_scaler.cpp:2: optim/ includes optim/schedulers/step_lr.h, which is not below "
+      "it\n"
+      "tensor/raw/view.cpp:3: tensor/raw/ includes tensor/batching/storage.h, which is not "
+      "below it\n");
 }
 
 TEST_F(Planted, TheEngineIncludesWhatStandsOnIt) {

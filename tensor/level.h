@@ -69,6 +69,8 @@ int64_t drawn(int64_t elements);
 // Errors: NotBatched where samples draw different numbers: op draws on the host.
 void refuse_different(const char* op);
 
+// batching/storage.cpp defines what follows.
+
 // The storage of a view of x that is made in the innermost level: one of that level, so that it is
 // known there as the level's own. REQUIRES: here().
 std::shared_ptr<StorageImpl> inner_storage(const Tensor& x);

@@ -1,5 +1,5 @@
 // The check of a state that is to be loaded.
-#include "gradus/optim/schedulers/state.h"
+#include "gradus/optim/check_state.h"
 
 namespace gradus::optim {
 

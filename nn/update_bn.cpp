@@ -1,5 +1,5 @@
 // The state of modules around update_bn.
-#include "gradus/nn/utils/update_bn.h"
+#include "gradus/nn/update_bn.h"
 
 #include "gradus/nn/modules/batchnorm.h"
 

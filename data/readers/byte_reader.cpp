@@ -1,5 +1,5 @@
 // Reading bytes of a file, and inflating gzip.
-#include "gradus/data/datasets/byte_reader.h"
+#include "gradus/data/readers/byte_reader.h"
 
 #include <zlib.h>
 
