@@ -8,6 +8,9 @@
 
 namespace gradus {
 
+// Rows whose moments a kernel may make at once.
+inline constexpr int kMomentRows = 64;
+
 // A contiguous tensor as rows of `length` neighbours. An element becomes
 //
 //   (x - mean) * rstd * weight + bias
@@ -21,7 +24,6 @@ namespace gradus {
 // norm with channels last. The rows of one sample follow those of another one. A sample has
 // `groups` groups of neighbouring columns, each with a mean and rstd. in_parts: the moments of
 // columns are made of those of parts of kMomentRows rows.
-inline constexpr int kMomentRows = 64;
 struct NormalizedRows {
   int64_t rows = 0, length = 0, groups = 1, inner = 1;
   bool shared = false;   // mean and rstd are those of row % groups
