@@ -1,4 +1,4 @@
-// What a kernel made beside a result, for the operation that takes the result next.
+// MadeBeside: a kernel made a tensor beside a result, for the operation that takes the result next.
 #pragma once
 
 #include <memory>

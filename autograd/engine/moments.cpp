@@ -1,4 +1,4 @@
-// Which convolutions make moments: those whose last output went to batch norm.
+// Convolutions make moments where batch norm took their last output.
 #include "gradus/autograd/engine/moments.h"
 
 #include <memory>

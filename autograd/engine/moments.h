@@ -10,7 +10,7 @@ namespace gradus::autograd {
 // Whether moments may be made beside what `weight`, a parameter or its conversion under autocast,
 // makes: its parameter can remember who takes them.
 bool may_make_moments(const Tensor& weight);
-// Room for those of `parts` parts and `filters` filters. Its table is undefined unless batch norm
+// Room for those of `parts` parts and `filters` filters. The table is undefined unless batch norm
 // in training took the last output of this weight. REQUIRES: may_make_moments().
 raw::PartMoments room_for_moments(const Tensor& weight, int64_t parts, int64_t filters);
 // Says that the kernel which made `output` with `weight` makes moments. REQUIRES: moments.made.
