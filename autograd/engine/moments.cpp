@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gradus/autograd/engine/made_beside.h"
-#include "gradus/tensor/batching/level.h"
+#include "gradus/tensor/level.h"
 
 namespace gradus::autograd {
 
