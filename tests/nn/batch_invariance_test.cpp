@@ -6,6 +6,8 @@
 #include <cstring>
 #include <ostream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "gradus/compat/ATen/Context.h"
 #include "gradus/cpu/matmul/matmul.h"
@@ -218,6 +220,23 @@ TEST(BatchInvariantProducts, OfFewRowsAreCutIntoPartsOnADevice) {
   EXPECT_LT(launches([&] { bmm(many, each); }), 64);
   const Tensor image = ones({1, 512, 4, 4}, kCUDA), filters = ones({36, 512, 1, 1}, kCUDA);
   EXPECT_EQ(launches([&] { conv2d(image, filters); }), 2);
+}
+
+// Tiles of other sizes, which large products of one weight take for more rows, add in one order.
+TEST(BatchInvariantProducts, OfModelsHaveTheSameBitsInTilesOfEverySize) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  if (cuda::getDeviceProperties(0).simulated) GTEST_SKIP() << "such products take minutes there";
+  const Invariantly on;
+  const NoGradGuard guard;
+  manual_seed(4);
+  for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{
+           {2304, 768}, {768, 768}, {3072, 768}, {768, 3072}, {50257, 768}, {1000, 2048}}) {
+    const Tensor x = randn({4100, k}).to(kCUDA), weight = randn({n, k}).to(kCUDA),
+                 all = linear(x, weight);
+    for (const int64_t rows : {1, 3, 16, 130, 300, 1100, 2100})
+      EXPECT_EQ(different_rows(linear(x.narrow(0, 7, rows), weight), all.narrow(0, 7, rows)), 0)
+          << rows << " rows of " << k << " x " << n;
+  }
 }
 
 TEST(BatchInvariantSetting, IsAtFirstWhatTheEnvironmentSays) {
