@@ -112,41 +112,47 @@ __device__ void for_elements(const Run& run, const F& f) {
       if (p * run.jump + i < run.left) f(p, i);
 }
 
-// Integers are converted without a switch: as 64 bits, in which those of the stored size lie
-// lowest.
-__device__ inline bool is_unsigned(ScalarType dtype) {
-  return dtype == ScalarType::Byte || dtype == ScalarType::Bool;
-}
+// Integers are converted without a switch: those that are narrower than 64 bits fill 32, and
+// then 64.
 __device__ inline Pairs<int64_t> widened(const Elements& x, const StoredPairs& stored) {
   Pairs<int64_t> out;
-  const int bits = 8 * x.size, above = (64 - bits) % 64;  // of no operand 0
+  if (x.size == sizeof(int64_t)) {
+    memcpy(&out, &stored, sizeof out);
+    return out;
+  }
+  const int bits = 8 * x.size, above = (32 - bits) % 32;
+  const bool is_signed = x.dtype != ScalarType::Byte && x.dtype != ScalarType::Bool;
 #pragma unroll
   for (int p = 0; p < kPairs; ++p) {
-    uint64_t word[2];
-    memcpy(word, &stored.at[p], sizeof word);
-    if (x.size < 8) word[1] = word[0] >> bits;
+    const uint32_t word = stored.at[p].x;
+    const uint32_t high[] = {word << above,
+                             bits == 32 ? stored.at[p].y : word >> bits % 32 << above};
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const uint64_t high = word[i] << above;
-      out.at[p].at[i] = is_unsigned(x.dtype) ? static_cast<int64_t>(high >> above)
-                                             : static_cast<int64_t>(high) >> above;
-    }
+    for (int i = 0; i < 2; ++i)
+      out.at[p].at[i] = is_signed ? static_cast<int32_t>(high[i]) >> above
+                                  : static_cast<int32_t>(high[i] >> above);
   }
   return out;
 }
 __device__ inline StoredPairs narrowed(const Elements& to, const Pairs<int64_t>& value) {
   StoredPairs out;
+  if (to.size == sizeof(int64_t)) {
+    memcpy(&out, &value, sizeof out);
+    return out;
+  }
   const int bits = 8 * to.size;
+  const bool is_bool = to.dtype == ScalarType::Bool;
 #pragma unroll
   for (int p = 0; p < kPairs; ++p) {
-    uint64_t word[2];
+    uint32_t word[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const auto whole = static_cast<uint64_t>(value.at[p].at[i]);
-      word[i] = to.dtype == ScalarType::Bool ? whole != 0 : whole;
+      const int64_t number = value.at[p].at[i];
+      word[i] = is_bool ? number != 0 : static_cast<uint32_t>(number);
     }
-    if (to.size < 8) word[0] = (word[0] & ((uint64_t{1} << bits) - 1)) | word[1] << bits;
-    memcpy(&out.at[p], word, sizeof word);
+    const uint32_t both = (word[0] & ((1u << bits % 32) - 1)) | word[1] << bits % 32;
+    out.at[p].x = bits == 32 ? word[0] : both;
+    out.at[p].y = word[1];
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <string>
 #include <tuple>
 
 #include "gradus/cuda/kernels/computed.cuh"
@@ -202,6 +203,15 @@ bool elementwise_alike(const F& f, const Tensor& out, const Tensors&... in) {
   return true;
 }
 
+// Errors: TypeError, where a caller breaks the contract of backend.def.
+template <class... Tensors>
+[[noreturn]] void fail_of_several_types(const Tensor& out, const Tensors&... in) {
+  std::string text;
+  ((text += ' ', text += short_name(in.scalar_type())), ...);
+  fail<TypeError>("an elementwise function of CUDA: operands of dtypes", text, " for a result of ",
+                  short_name(out.scalar_type()), "; convert them to one dtype");
+}
+
 // The same for a row's function; int64 stands for any integer type that all tensors have.
 template <class T, class Out, class F, class... Tensors>
 void elementwise_of(const F& row, const Tensor& out, const Tensors&... in) {
@@ -210,6 +220,8 @@ void elementwise_of(const F& row, const Tensor& out, const Tensors&... in) {
   if constexpr (std::is_same_v<T, int64_t>)
     launch_converting<T, Out>(Context(out), f, walk_over(out, in...), elements_of(out),
                               elements_of(in)...);
+  else
+    fail_of_several_types(out, in...);
 }
 
 // The type as which lines of small elements are moved.

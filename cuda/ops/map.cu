@@ -20,9 +20,9 @@ void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, cons
   if (op == UnaryOp::gelu &&
       launch_halves(row_function<float, float, float>(GeluGradOfHalf{}), out, grad, x))
     return;
-  visit_part(name_of(op), out.scalar_type(), [&]<class T>(TypeTag<T>) {
-    if constexpr (!std::is_same_v<T, int64_t>) map_grad_in<T>(op, grad, x, y, out);
-  });
+  if (are_halves(out)) return map_grad_in<Half>(op, grad, x, y, out);
+  visit_floating(name_of(op), out.scalar_type(),
+                 [&]<class T>(TypeTag<T>) { map_grad_in<T>(op, grad, x, y, out); });
 }
 
 }  // namespace gradus::cuda

@@ -62,6 +62,8 @@ void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
   // Operands of a comparison have one dtype.
   if constexpr (std::is_same_v<T, int64_t> || (!is_half<T> && !Row::gives_bool))
     zip_converted<T, op>(x, y, out);
+  else
+    fail_of_several_types(out, *(x.is_number() ? y : x).tensor, *(y.is_number() ? x : y).tensor);
 }
 
 template <class T>
