@@ -5,16 +5,10 @@
 #include <mutex>
 
 #include "gradus/autograd/engine/node.h"
-#include "gradus/tensor/base/recycled.h"
 
 namespace gradus {
 
 struct AutogradMeta final : AutogradMetaBase {
-  static void* operator new(size_t) { return Recycled<AutogradMeta>().allocate(1); }
-  static void operator delete(void* memory) {
-    Recycled<AutogradMeta>().deallocate(static_cast<AutogradMeta*>(memory), 1);
-  }
-
   bool requires_grad = false;  // of a leaf; a tensor with a grad_fn requires grad by it
   bool retains_grad = false;
   uint32_t output_nr = 0;  // which output of grad_fn this tensor is

@@ -12,7 +12,6 @@
 #include "gradus/autograd/engine/anomaly_mode.h"
 #include "gradus/autograd/engine/hooks.h"
 #include "gradus/autograd/engine/saved.h"
-#include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/base/small_list.h"
 
 namespace gradus {
@@ -131,27 +130,17 @@ inline void delete_node(Node* node) {
   end_node(node, [](Node* n) { delete n; });
 }
 
-// Gives nodes memory that this thread freed: that of all types of about one size is one kind.
 template <class N>
-struct NodeAllocator {
-  using value_type = N;
+struct NodeAllocator : std::allocator<N> {
+  template <class Other>
+  struct rebind {
+    using other = NodeAllocator<Other>;
+  };
   NodeAllocator() = default;
   template <class Other>
   NodeAllocator(const NodeAllocator<Other>&) {}  // NOLINT: implicit, as allocators convert
-  N* allocate(size_t count) { return reinterpret_cast<N*>(rooms().allocate(count)); }
-  void deallocate(N* memory, size_t count) {
-    using Room = typename decltype(rooms())::value_type;
-    rooms().deallocate(reinterpret_cast<Room*>(memory), count);
-  }
   void destroy(Node* node) {
     end_node(node, [](Node* n) { n->~Node(); });
-  }
-  friend bool operator==(NodeAllocator, NodeAllocator) { return true; }
-
- private:
-  static auto rooms() {
-    constexpr size_t kStep = 128;
-    return Recycled<RoomFor<(sizeof(N) + kStep - 1) / kStep * kStep>>();
   }
 };
 template <class N, class... Args>

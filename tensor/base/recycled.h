@@ -45,7 +45,7 @@ class Recycled {
   friend bool operator==(Recycled, Recycled) { return true; }
 
  private:
-  static constexpr int kMost = 256;  // the operations of a small model's step
+  static constexpr int kMost = 64;
 
   struct Block {
     Block* next;
@@ -80,12 +80,6 @@ class Recycled {
     static_cast<void>(&end);
     return kept_.begun = !kept_.ended;
   }
-};
-
-// Memory for an object of so many bytes.
-template <size_t bytes>
-struct RoomFor {
-  alignas(std::max_align_t) std::byte memory[bytes];
 };
 
 // std::make_shared, with memory of that kind.
