@@ -10,7 +10,7 @@ from ._gradus import Tensor
 from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad",
-           "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
+           "gradcheck", "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 _Tensors = Union[Tensor, Sequence[Tensor]]
 _MaybeTensors = Union[Tensor, Sequence[Union[Tensor, None]], None]
@@ -96,6 +96,36 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan=True):
         super().__init__(True, check_nan)
+
+
+def _compared(check: Callable[..., bool], raise_exception: bool, *given: Any) -> bool:
+    try:
+        return check(*given)
+    except _gradus.Error:
+        if raise_exception:
+            raise
+        return False
+
+
+def gradcheck(func: Callable[..., Any], inputs: _Tensors, *, eps: float = 1e-6, atol: float = 1e-5,
+              rtol: float = 1e-3, raise_exception: bool = True) -> bool:
+    """Whether backward() through func(*inputs) agrees with central differences, for every element.
+
+    Inputs are float64 or complex128. Errors: Error that names the first element that disagrees;
+    with raise_exception=False the result is False.
+
+    >>> import gradus
+    >>> x = gradus.tensor([0.5, 2.0], dtype=gradus.float64, requires_grad=True)
+    >>> gradus.autograd.gradcheck(lambda x: x.exp().log1p(), x)
+    True
+    """
+    return _compared(_gradus._gradcheck, raise_exception, func, inputs, eps, atol, rtol)
+
+
+def gradgradcheck(func: Callable[..., Any], inputs: _Tensors, *, eps: float = 1e-6, atol: float = 1e-5,
+                  rtol: float = 1e-3, raise_exception: bool = True) -> bool:
+    """The same for second derivatives, with random weights on the results."""
+    return _compared(_gradus._gradgradcheck, raise_exception, func, inputs, eps, atol, rtol)
 
 
 class functional:

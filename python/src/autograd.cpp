@@ -218,6 +218,15 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
       },
       nb::arg("function"), nb::arg("inputs"), nb::arg("in_dims").none(), nb::arg("out_dims").none(),
       nb::arg("randomness"));
+  const auto compared = [](auto check) {
+    return [check](nb::handle function, nb::handle inputs, double eps, double atol, double rtol) {
+      const Called f{hold(function)};
+      const Tensors given = list_of(inputs, "gradcheck");
+      return released<bool>([&] { return check(f, given, {eps, atol, rtol}); });
+    };
+  };
+  m.def("_gradcheck", compared(autograd::gradcheck));
+  m.def("_gradgradcheck", compared(autograd::gradgradcheck));
   const auto jacobian = [](auto compute) {
     return [compute](nb::handle function, nb::handle inputs, bool create_graph,
                      bool strict) -> nb::object {

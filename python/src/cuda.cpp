@@ -1,6 +1,7 @@
 // gradus.cuda: devices, streams, events and memory.
 #include <gradus/cuda/cuda.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include "bind.h"
 #include "errors.h"
@@ -68,6 +69,14 @@ void bind_cuda(nb::module_& m) {
   MEMORY("memory_reserved", reserved, "The bytes that were taken from the GPU.")
   MEMORY("max_memory_reserved", peak_reserved, "The most bytes that were taken from the GPU.")
 #undef MEMORY
+  m.def(
+      "mem_get_info",
+      [](nb::handle device) {
+        const cuda::DeviceStatus status = cuda::device_status(index_of(device));
+        return std::tuple(status.free_memory, status.total_memory);
+      },
+      nb::arg("device") = nb::none(),
+      "The free bytes of a GPU and all that it has, whichever program uses them.");
   m.def(
       "reset_peak_memory_stats",
       [](nb::handle device) { cuda::reset_peak_memory_stats(index_of(device)); },

@@ -134,3 +134,32 @@ def test_functions_of_functions():
     assert func.jacrev(lambda v: v * v)(x).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
     per_sample = func.vmap(func.grad(lambda v: (v ** 2).sum()))(a)
     assert gradus.allclose(per_sample, 2 * a)
+
+
+class Wrong(gradus.autograd.Function):
+    """x^2, whose derivative is said to be x."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0]
+
+
+def test_derivatives_are_compared_with_differences():
+    autograd = gradus.autograd
+    x = gradus.tensor([0.5, -2.0], dtype=gradus.float64, requires_grad=True)
+    w = gradus.tensor([[1.0, 3.0]], dtype=gradus.float64, requires_grad=True)
+    for check in (autograd.gradcheck, autograd.gradgradcheck):
+        assert check(lambda x: x.sin() * x, x) is True
+        assert check(lambda x, w: ((w @ x).exp(), x * w), (x, w), eps=1e-6, atol=1e-4)
+    assert x.tolist() == [0.5, -2.0]
+    with pytest.raises(gradus.Error, match="gradcheck"):
+        autograd.gradcheck(Wrong.apply, (x,))
+    assert autograd.gradcheck(Wrong.apply, (x,), raise_exception=False) is False
+    assert autograd.gradcheck(Wrong.apply, (x,), atol=10)
+    with pytest.raises(ZeroDivisionError):
+        autograd.gradcheck(lambda x: x / (1 // 0), (x,), raise_exception=False)

@@ -273,6 +273,8 @@ def test_streams_events_and_memory():
     properties = gradus.cuda.get_device_properties(0)
     assert (properties.major, properties.minor) == gradus.cuda.get_device_capability()
     assert properties.name == gradus.cuda.get_device_name()
+    free, total = gradus.cuda.mem_get_info("cuda:0")
+    assert 0 < free <= total == properties.total_memory
 
 
 @pytest.mark.skipif(gradus.cuda.is_available(), reason="there is a GPU")

@@ -59,8 +59,7 @@ softmax softmin softplus softshrink softsign tanh tanhshrink threshold threshold
 triplet_margin_with_distance_loss unfold upsample upsample_bilinear upsample_nearest
 """, """
 assert_int_or_pair boolean_dispatch conv_tbc grouped_mm linear_cross_entropy multi_head_attention_forward
-native_channel_shuffle scaled_addmm scaled_addmm_ scaled_grouped_mm scaled_mm upsample upsample_bilinear
-upsample_nearest
+native_channel_shuffle scaled_addmm scaled_addmm_ scaled_grouped_mm scaled_mm
 """
 
 
@@ -131,6 +130,9 @@ CALLS = [
      lambda: F.interpolate(X[None, None], scale_factor=2)),
     (lambda: nn.UpsamplingBilinear2d(size=(4, 6))(X[None, None]),
      lambda: F.interpolate(X[None, None], (4, 6), mode="bilinear", align_corners=True)),
+    (lambda: F.upsample(X[None, None], scale_factor=2, mode="bilinear"),
+     lambda: F.interpolate(X[None, None], scale_factor=2, mode="bilinear")),
+    (lambda: F.upsample_nearest(X[None, None], size=3), lambda: F.interpolate(X[None, None], 3)),
     (lambda: gradus.vmap(gradus.dot)(X, X), lambda: (X * X).sum(1)),
     (lambda: gradus.asarray([1, 2], dtype=gradus.float32), lambda: gradus.tensor([1.0, 2.0])),
 ]
@@ -280,3 +282,12 @@ def test_optimizers_take_the_keywords_that_say_how():
         optim.AdamW([x], lr=0.1, differentiable=True)
     with pytest.raises(TypeError, match="fuse "):
         optim.AdamW([x], lr=0.1, fuse=True)
+
+
+def test_images_are_upsampled_as_in_pytorch():
+    image = gradus.tensor([[[[1.0, 2], [3, 5]]]])
+    assert F.upsample(image, 3).flatten().tolist() == [1, 1, 2, 1, 1, 2, 3, 3, 5]
+    assert F.upsample(image, scale_factor=2, mode="bilinear").flatten().tolist() == [
+        1, 1.25, 1.75, 2, 1.5, 1.8125, 2.4375, 2.75, 2.5, 2.9375, 3.8125, 4.25, 3, 3.5, 4.5, 5]
+    assert F.upsample_bilinear(image, (3, 3)).flatten().tolist() == [1, 1.5, 2, 2, 2.75, 3.5, 3, 4, 5]
+    assert F.upsample_nearest(image, scale_factor=2).flatten().tolist() == [1, 1, 2, 2] * 2 + [3, 3, 5, 5] * 2

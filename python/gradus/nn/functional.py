@@ -54,4 +54,20 @@ def interpolate(input: _gradus.Tensor, size: Any = None, scale_factor: Any = Non
                                               **keywords)
 
 
-__all__ += ["batch_norm", "interpolate"]
+def upsample(input: _gradus.Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+             align_corners: bool | None = None) -> _gradus.Tensor:
+    """interpolate() under its old name."""
+    return interpolate(input, size, scale_factor, mode=mode, align_corners=align_corners)
+
+
+def upsample_nearest(input: _gradus.Tensor, size: Any = None, scale_factor: Any = None) -> _gradus.Tensor:
+    """interpolate() with mode="nearest"."""
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: _gradus.Tensor, size: Any = None, scale_factor: Any = None) -> _gradus.Tensor:
+    """interpolate() with mode="bilinear"; the corners stay where they are."""
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+__all__ += ["batch_norm", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
