@@ -13,7 +13,8 @@
 //
 // Each row is a test, ModuleRows.FAMILY_NAME: values, gradients and a training of 100 steps against
 // PyTorch's; the first and second derivative by the inputs against finite differences; a clone
-// against its original; float32 on CUDA against the CPU; an undefined input is refused.
+// against its original; float32 on CUDA against the CPU, and results that change in place there; an
+// undefined input is refused.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -42,6 +42,7 @@ class RowTest : public ::testing::Test {
     expect_derivatives(*made());
     expect_clone(*made());
     expect_cuda(*made());
+    expect_in_place(*made());
     expect_refusal(*made());
   }
 
@@ -173,6 +174,51 @@ class RowTest : public ::testing::Test {
     for (const auto& parameter : module.named_parameters())
       expect_near(parameters_there[parameter.key()].grad(), parameter.value().grad(),
                   "grad." + parameter.key());
+  }
+
+  // What comes of a result that changes in place.
+  struct Changed {
+    std::vector<bool> views, refused;  // by result
+    Tensors grads;                     // none where what had been saved has changed
+  };
+  Changed changed(nn::Module& module, Device device) const {
+    Tensors leaves, x;
+    for (const Tensor& input : inputs()) {
+      leaves.push_back(input.to(device).detach());
+      if (leaves.back().is_floating_point()) leaves.back().requires_grad_();
+      x.push_back(leaves.back().clone());
+    }
+    Changed out;
+    const Tensors results = row_.call(module, x);
+    for (Tensor y : results) {
+      if (!y.defined() || !y.requires_grad()) continue;
+      out.views.push_back(y.is_view());
+      try {
+        y.mul_(2);
+        out.refused.push_back(false);
+      } catch (const Error&) {
+        out.refused.push_back(true);
+      }
+    }
+    try {
+      weighted_sum(results).backward();
+      for (const Tensor& leaf : leaves) out.grads.push_back(leaf.grad());
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("modified by an inplace"), std::string::npos)
+          << error.what();
+    }
+    return out;
+  }
+
+  // A result is a view on each device or on none, and may change in place accordingly.
+  void expect_in_place(nn::Module& module) const {
+    if (!cuda::is_available() || !has(key("differentiable"))) return;
+    const Changed here = changed(module, kCPU);
+    const Changed there = changed(*module.clone(Device(kCUDA)), Device(kCUDA, 0));
+    EXPECT_EQ(here.views, there.views) << "views on CUDA";
+    EXPECT_EQ(here.refused, there.refused) << "refused in place on CUDA";
+    for (size_t i = 0; i < std::min(here.grads.size(), there.grads.size()); ++i)
+      expect_near(there.grads[i], here.grads[i], "grad.x" + std::to_string(i) + " in place");
   }
 
   // Two computations in float32 differ by the rounding of some hundred sums.
