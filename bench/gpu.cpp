@@ -4,9 +4,9 @@
 //                           optimizers, chains, own_kernels, attention, steps
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "bench/timer.h"
 #include "gradus/cuda/ops/matmul.h"
@@ -378,42 +378,37 @@ void optimizers() {
 
 // Attention, forward and backward. Of causal attention half of the scores count.
 void attention() {
-  const auto time = [](ScalarType dtype, int64_t batch, int64_t heads, int64_t length,
-                       int64_t width, bool causal = true) {
-    const auto random = [&](bool requires_grad) {
-      return randn({batch, heads, length, width}, kCUDA).to(dtype).requires_grad_(requires_grad);
+  const auto time = [](ScalarType dtype, const std::vector<int64_t>& shape, bool causal = true) {
+    const auto random = [&](bool grad) {
+      return randn(shape, kCUDA).to(dtype).requires_grad_(grad);
     };
     const Tensor q = random(true), k = random(true), v = random(true), grad = random(false);
     const auto step = [&] {
       const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, causal);
       autograd::grad({y}, {q, k, v}, {grad});
     };
-    char name[80];
-    std::snprintf(name, sizeof name, "attention %s %d x %d x %d x %d, %s",
-                  dtype == kFloat ? "float32" : "bfloat16", static_cast<int>(batch),
-                  static_cast<int>(heads), static_cast<int>(length), static_cast<int>(width),
-                  causal ? "causal" : "full");
-    // Two products forward and five backward, of two operations for each term.
-    const double flop = (causal ? 7.0 : 14.0) * static_cast<double>(batch * heads) *
-                        static_cast<double>(length * length * width);
-    report(name, "gradus", device_seconds(step, 5), flop, "FLOP");
+    std::string name = dtype == kFloat ? "attention float32" : "attention bfloat16";
+    for (size_t i = 0; i < shape.size(); ++i) name += (i ? " x " : " ") + std::to_string(shape[i]);
+    name += causal ? ", causal" : ", full";
+    // Two products forward and five backward.
+    const double flop = (causal ? 7.0 : 14.0) * static_cast<double>(q.numel() * shape[2]);
+    report(name.c_str(), "gradus", device_seconds(step, 5), flop, "FLOP");
   };
-  time(kBFloat16, 64, 6, 256, 64);
-  time(kBFloat16, 8, 12, 1024, 64);
-  time(kBFloat16, 16, 16, 1024, 128);
-  time(kBFloat16, 8, 16, 2048, 128);
-  time(kBFloat16, 4, 16, 2048, 128);
-  time(kBFloat16, 4, 16, 4096, 64);
-  time(kBFloat16, 4, 16, 4096, 64, /*causal=*/false);
-  time(kBFloat16, 4, 16, 4096, 128);
-  time(kBFloat16, 2, 16, 4096, 128);
-  time(kBFloat16, 2, 16, 4096, 128, /*causal=*/false);
-  time(kBFloat16, 2, 16, 8192, 64);
-  time(kBFloat16, 2, 16, 8192, 128);
-  time(kBFloat16, 1, 16, 8192, 128);
-  time(kBFloat16, 1, 16, 16384, 128);
-  time(kFloat, 16, 12, 1024, 64);
-  time(kFloat, 16, 12, 4096, 64);
+  time(kBFloat16, {64, 6, 256, 64});
+  time(kBFloat16, {8, 12, 1024, 64});
+  time(kBFloat16, {16, 16, 1024, 128});
+  time(kBFloat16, {8, 16, 2048, 128});
+  time(kBFloat16, {4, 16, 2048, 128});
+  time(kBFloat16, {4, 16, 4096, 64});
+  time(kBFloat16, {4, 16, 4096, 64}, /*causal=*/false);
+  time(kBFloat16, {4, 16, 4096, 128});
+  time(kBFloat16, {2, 16, 4096, 128});
+  time(kBFloat16, {2, 16, 4096, 128}, /*causal=*/false);
+  time(kBFloat16, {2, 16, 8192, 64});
+  time(kBFloat16, {2, 16, 8192, 128});
+  time(kBFloat16, {1, 16, 8192, 128});
+  time(kBFloat16, {1, 16, 16384, 128});
+  for (const int64_t length : {1024, 4096}) time(kFloat, {16, 12, length, 64});
 }
 
 // What a model returns first.
