@@ -120,7 +120,7 @@ TEST(Undo, OfWhatAutocastConverts) {
     const amp::autocast guard(kCPU);
     const auto f = [&](const Tensor& x) {
       {
-        const NoGradGuard guard;
+        const NoGradGuard no_grad;
         weight.mul_(2);
       }
       const Tensor y = linear(x, weight);
