@@ -251,7 +251,7 @@ if(GRADUS_SIMULATED)
   # Without these checks the largest files compile in about half the time. The accesses themselves show the simulator
   # alignments up to 8 bytes, and load_vector (cuda/kernels/vector.cuh) checks wider ones. A kernel that stores a call's
   # result of class type directly needs the option: without it GCC does not instrument that store. These files have none.
-  set(unaligned map.cu zip.cu ternary.cu)
+  set(unaligned map.cu map_grad.cu zip.cu ternary.cu)
   list(TRANSFORM unaligned PREPEND ${PROJECT_SOURCE_DIR}/cuda/ops/)
   list(APPEND unaligned ${pointwise})
   if(GRADUS_TESTS STREQUAL "QUICK")

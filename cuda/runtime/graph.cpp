@@ -142,6 +142,7 @@ void Graph::capture_begin(MempoolId_t pool) {
   check_not_captured("capture_begin: the current stream", "it is captured already");
   synchronize();   // also for indices out of range that kernels have met
   device_fault();  // which cannot be made later
+  empty_cache();   // none of it can be given back while a graph is captured
 
   auto made = std::make_unique<State>(stream);
   made->drawn.push_back({default_generator(stream.device())});

@@ -43,14 +43,14 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   // Records the work of the current stream from now on, and of streams that wait for its events;
-  // waits for the device first. Random numbers that are drawn meanwhile from the device's default
-  // generator, and from registered ones, are new at each replay: those that the same work would
-  // draw without a graph. No other thread may draw from these generators meanwhile. Errors: until
-  // capture_end(), Error for operations that wait for the GPU, or copy from or to the CPU; the
-  // graph can then only be reset. `pool` is that of another graph, or of graph_pool_handle(), to
-  // share memory. Such graphs must be replayed in the order of their capture, and one at a time.
-  // Errors: Error on the default stream, or where the graph holds work already, or the stream is
-  // captured for another one.
+  // waits for the device and gives cached memory back first (empty_cache). Random numbers that are
+  // drawn meanwhile from the device's default generator, and from registered ones, are new at each
+  // replay: those that the same work would draw without a graph. No other thread may draw from
+  // these generators meanwhile. Errors: until capture_end(), Error for operations that wait for the
+  // GPU, or copy from or to the CPU; the graph can then only be reset. `pool` is that of another
+  // graph, or of graph_pool_handle(), to share memory. Such graphs must be replayed in the order of
+  // their capture, and one at a time. Errors: Error on the default stream, or where the graph holds
+  // work already, or the stream is captured for another one.
   void capture_begin(MempoolId_t pool = {0, 0});
   // Ends the recording, on the thread that began it, and makes it ready for replays. Errors: Error
   // where something went wrong meanwhile, or streams were not joined to the captured one.

@@ -136,6 +136,18 @@ TEST_F(GraphTest, AReplayTakesNoMemoryAndWaitsForNothing) {
   EXPECT_EQ(after.kernel_launches, before.kernel_launches);
 }
 
+// While a graph is captured nothing can be given back, so what models of before have left is first.
+TEST_F(GraphTest, CachedMemoryIsGivenBackFirst) {
+  { const Tensor left = empty({32 << 20}, kCUDA); }
+  const int64_t before = cuda::memory_stats().reserved;
+  Tensor y;
+  Graph graph;
+  capture(graph, [&] { y = ones({4}, kCUDA) + 1; });
+  EXPECT_LE(cuda::memory_stats().reserved, before - (int64_t{100} << 20));
+  graph.replay();
+  expect_same(y, full({4}, 2.0));
+}
+
 TEST_F(GraphTest, NobodyElseGetsItsMemoryWhileItLives) {
   const Tensor before = full({500}, 3.0, kCUDA);
   Tensor sum;

@@ -4,10 +4,8 @@
 // Idea. The products are those of convolution_channels_last.cuh. But nobody computes addresses: the
 // tensor memory accelerator walks through the places of a tile itself (im2col mode), goes on in the
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
-// channels of one tap. One thread asks for tiles some steps ahead, as in matmul_wgmma.cuh. Two
-// blocks of a cluster copy half of the weights to both. Two warpgroups multiply 64 places each. But
-// they take tiles of 128 columns of halves in turns: one writes its results while the other one
-// multiplies.
+// channels of one tap. As in matmul_wgmma.cuh one thread asks for tiles some steps ahead, two
+// warpgroups multiply 64 places each, and two blocks of a cluster copy half of the weights to both.
 // Cost. Two blocks of a multiprocessor take 0.68 microseconds a step of 128 x 64 results: with what
 // the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. One block with
 // tiles of 128 columns takes 0.43 a step, with 24 KB for as many results.
@@ -49,16 +47,11 @@ struct ConvolutionWgmmaArgs {
 
 template <class T, int N>
 struct ConvolutionWgmmaTile {
-  static constexpr int kRows = 128, kCluster = 2;
+  static constexpr int kRows = 128, kThreads = 288, kCluster = 2;
   static constexpr int kLine = 128 / sizeof(T);  // elements
   // Of a multiprocessor. Two hide each other's starts and ends; one has more stages.
   static constexpr int kBlocks = N == 64 ? 2 : 1;
-  // Whether warpgroups take tiles in turns: the sums of a lane want registers of threads that copy.
-  // Floats leave too few.
-  static constexpr bool kInTurns = kBlocks == 1 && is_half<T>;
-  static constexpr int kThreads = kInTurns ? 384 : 288;
-  static constexpr int kDown = kInTurns ? 2 : 1;  // times 64 places of a warpgroup
-  static constexpr int kOuts = N == 64 ? 1 : 2;   // boxes of results of a warpgroup
+  static constexpr int kOuts = N == 64 ? 1 : 2;  // boxes of results of a warpgroup
   static constexpr int kBytesA = kRows * 128, kStageBytes = kBytesA + N * 128;
   static constexpr int kOutBytes = 2 * kOuts * hopper::kBoxBytes, kBarrierBytes = 256;
   static constexpr int kStages =
@@ -90,16 +83,15 @@ __global__ void __cluster_dims__(2, 1, 1)
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
   char* const results = boxes + kStages * Tile::kStageBytes;
   auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
-  uint64_t *const empty = full + kStages, *const turns = empty + kStages;
+  uint64_t* const empty = full + kStages;
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const int rank = static_cast<int>(block_in_cluster());
   if (thread == 0) {
     for (int i = 0; i < kStages; ++i) {
       init_barrier(&full[i], 1);
-      init_barrier(&empty[i], Tile::kCluster * 2 / Tile::kDown);  // warpgroups that multiply
+      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
     }
-    for (int i = 0; i < 2; ++i) init_barrier(&turns[i], 1);
     publish_barriers();
   }
   sync_cluster();
@@ -115,7 +107,6 @@ __global__ void __cluster_dims__(2, 1, 1)
   const auto column_of = [&](int tile) { return tile % wide * N; };
 
   if (group == 2) {
-    if constexpr (Tile::kInTurns) give_registers<40>();
     if (thread % 128 == 0) {
       int stage = 0, parity = 0;
       for (int tile = first; tile < tiles; tile += clusters) {
@@ -149,23 +140,13 @@ __global__ void __cluster_dims__(2, 1, 1)
       }
     }
   } else {
-    if constexpr (Tile::kInTurns) take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
     const bool in_order = down.out_step == 1 && across.out_step == 1;
     int stage = 0, parity = 0, out = 0;  // which box of results comes next
-    for (int tile = first, turn = 0; tile < tiles; tile += clusters, ++turn) {
-      if (Tile::kInTurns && turn % 2 != group) {  // these steps are the other one's
-        stage += steps;
-        parity ^= stage / kStages % 2, stage %= kStages;
-        continue;
-      }
-      // Not before the other one has seen its last stage: a parity tells two phases apart.
-      if constexpr (Tile::kInTurns) wait_for(&turns[group], (turn / 2 + group + 1) % 2);
-      const int first_box = Tile::kInTurns ? 0 : group;  // of 64 places
-      const int column = column_of(tile), first_row = row_of(tile) + first_box * 64;
-      // A lane has the bias of every 32nd column.
-      float sums[Tile::kDown][N / 2], more[N / 32];
+    for (int tile = first; tile < tiles; tile += clusters) {
+      const int column = column_of(tile), row = row_of(tile) + group * 64;
+      float sums[N / 2], more[N / 32];  // of the lane, which has the bias of every 32nd column
 #pragma unroll
       for (int i = 0; i < N / 32; ++i) {
         const int c = column + 32 * i + lane;
@@ -181,30 +162,25 @@ __global__ void __cluster_dims__(2, 1, 1)
       for (int step = 0; step < steps; ++step) {
         wait_for(&full[stage], parity);
         const char* const from = boxes + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + first_box * kBoxBytes);
+        const uint64_t a = describe(from + group * kBoxBytes);
         const uint64_t b = describe(from + Tile::kBytesA);
         begin_products();
 #pragma unroll
         for (int i = 0; i < 4; ++i)  // 32 bytes of each line further, or 16 lines
-#pragma unroll
-          for (int box = 0; box < Tile::kDown; ++box)
-            multiply<T, N, false, kAcross>(sums[box], a + box * (kBoxBytes / 16) + i * 2,
-                                           b + i * (kAcross ? 128 : 2), step + i > 0);
+          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2),
+                                         step + i > 0);
         end_products();
         wait_for_products<1>();
         if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
         if (++stage == kStages) stage = 0, parity ^= 1;
       }
-      if (Tile::kInTurns && thread % 128 == 0) arrive(&turns[1 - group]);
       wait_for_products<0>();
       if (steps > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+      const auto sum_of = [&](int i) { return steps > 0 ? sums[i] : 0.f; };
 
-      constexpr int kWide = N / kLine;
 #pragma unroll
-      for (int each = 0; each < Tile::kDown * kWide; ++each) {
-        const int box = each % kWide, row = first_row + each / kWide * 64;
-        if (column + box * kLine >= args.columns || row >= args.rows) continue;
-        const auto sum_of = [&](int i) { return steps > 0 ? sums[each / kWide][i] : 0.f; };
+      for (int box = 0; box < N / kLine; ++box) {
+        if (column + box * kLine >= args.columns || row >= args.rows) break;
         char* const result = results + (Tile::kOuts * group + out) * kBoxBytes;
         out = (out + 1) % Tile::kOuts;
         // The boxes before it are on their way.
