@@ -152,12 +152,6 @@ void Backend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, c
   reduce(ReduceOp::sum, a, raw::alias(sums, {1, sums.numel(), 1}, {sums.numel(), 1, 1}));
 }
 
-bool Backend::convolution_moments(const Convolution& shape, const Tensor& a, const Tensor& b,
-                                  const Tensor& bias, float*, const Tensor& out) {
-  convolution(ConvolutionPass::fprop, shape, a, b, bias, out);
-  return false;
-}
-
 void Backend::convolution_sums(const Convolution& shape, const Tensor& grad, const Tensor& input,
                                const Tensor& out, const Tensor& sums) {
   convolution(ConvolutionPass::wgrad, shape, grad, input, Tensor(), out);
@@ -221,8 +215,8 @@ void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, co
 
 void Backend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                                const Tensor& x, const Tensor& running_mean,
-                               const Tensor& running_var, const Tensor& count, const Tensor&,
-                               const Tensor& mean, const Tensor& rstd) {
+                               const Tensor& running_var, const Tensor& count, const Tensor& mean,
+                               const Tensor& rstd) {
   const Tensor variance = raw::empty_like(mean);
   moments(rows, x, mean, variance);
   const auto move = [&](const Tensor& running, const Tensor& now) {

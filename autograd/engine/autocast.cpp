@@ -12,7 +12,7 @@
 #include "gradus/autograd/engine/any_dtype.h"
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/engine/made_beside.h"
+#include "gradus/cuda/runtime/stream.h"
 #include "gradus/tensor/batching/storage.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -30,8 +30,15 @@ thread_local std::unordered_map<const TensorImpl*, Kept> cache;
 // The weights that the last scope converted. The next step is likely to want the same ones.
 thread_local std::vector<std::weak_ptr<TensorImpl>> last;
 thread_local int nesting = 0;
-// The last result that made() was told of.
-thread_local autograd::MadeBeside last_made;
+// The last result that made() was told of, and on which stream.
+struct Made {
+  std::weak_ptr<TensorImpl> result, weight;
+  std::weak_ptr<StorageImpl> memory;
+  uint32_t version = 0;
+  std::optional<cuda::Stream> stream;
+  Tensor copy;
+};
+thread_local Made last_made;
 
 DeviceAutocast& mode_of(DeviceType type) {
   return thread_modes.autocast.devices[static_cast<size_t>(type)];
@@ -86,20 +93,22 @@ void expect_copy(const std::weak_ptr<TensorImpl>& weight, ScalarType dtype) {
 
 // Nobody took the last copy: it was made in vain, and is not made again.
 void forget_made() {
-  if (last_made.what().defined()) expect_copy(last_made.parameter(), kFloat);
+  if (last_made.copy.defined()) expect_copy(last_made.weight, kFloat);
   last_made = {};
 }
 
 // The copy of x, recorded as its conversion; undefined where there is none. Each is taken once: an
 // operation may return its operand's memory, which is then changed.
 Tensor taken_copy(const Tensor& x, ScalarType dtype) {
-  if (!last_made.is_of(x)) return {};
-  const autograd::MadeBeside found = std::exchange(last_made, {});
-  expect_copy(found.parameter(), dtype);
-  const Tensor& copy = found.what();
-  if (!copy.defined() || copy.dtype() != dtype || !found.is_unchanged(x)) return {};
-  if (recording(x)) record_conversion(copy, x);
-  return copy;
+  if (!x.is_cuda() || last_made.result.lock() != x.impl_ptr()) return {};
+  const Made found = std::exchange(last_made, {});
+  expect_copy(found.weight, dtype);
+  if (!found.copy.defined() || found.copy.dtype() != dtype || found.copy.sizes() != x.sizes() ||
+      found.memory.lock() != x.impl().storage || found.version != x.impl().storage->version() ||
+      !x.is_contiguous() || *found.stream != cuda::getCurrentCUDAStream(x.device().index()))
+    return {};
+  if (recording(x)) record_conversion(found.copy, x);
+  return found.copy;
 }
 
 Tensor lowered(const Tensor& x, ScalarType dtype) {
@@ -161,7 +170,13 @@ void made(const Tensor& result, const Tensor& weight, const Tensor& copy) {
   // An inference tensor does not count its changes.
   if (!weight.defined() || !mode_of(result) || !result.is_cuda() || result.is_inference()) return;
   forget_made();
-  last_made = {result, weight.impl_ptr(), copy};
+  const StoragePtr& memory = result.impl().storage;
+  last_made = {result.impl_ptr(),
+               weight.impl_ptr(),
+               memory,
+               memory->version(),
+               cuda::getCurrentCUDAStream(result.device().index()),
+               copy};
 }
 
 ScalarType cast_type(const Row& row, const Tensor& x) {

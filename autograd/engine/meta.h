@@ -20,9 +20,6 @@ struct AutogradMeta final : AutogradMetaBase {
   // The half type in which a product took the last result of this weight of a normalisation
   // (autocast::room_for_copy). Float: none.
   std::atomic<ScalarType> copied_as = kFloat;
-  // Whether batch norm in training took the last output of this weight of a convolution
-  // (autograd::room_for_moments).
-  std::atomic<bool> is_normalized = false;
 };
 
 // Null where the tensor has nothing to do with gradients.

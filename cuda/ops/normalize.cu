@@ -260,18 +260,18 @@ void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Ten
 void CudaBackend::batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                                    const Tensor& x, const Tensor& running_mean,
                                    const Tensor& running_var, const Tensor& count,
-                                   const Tensor& moments, const Tensor& mean, const Tensor& rstd) {
+                                   const Tensor& mean, const Tensor& rstd) {
   if (rows.in_groups()) return statistics_of_groups(rows, eps, x, mean, rstd);
   const auto fits = [&](const Tensor& t, ScalarType dtype) {
     return !t.defined() || (t.dtype() == dtype && t.device() == x.device() && t.is_contiguous());
   };
   if (!fits(running_mean, mean.scalar_type()) || !fits(running_var, mean.scalar_type()) ||
       !fits(count, kLong))
-    return Backend::batch_statistics(rows, eps, momentum, x, running_mean, running_var, count,
-                                     moments, mean, rstd);
+    return Backend::batch_statistics(rows, eps, momentum, x, running_mean, running_var, count, mean,
+                                     rstd);
   if (rows.columns)
-    return statistics_of_columns(rows, eps, momentum, x, running_mean, running_var, count, moments,
-                                 mean, rstd);
+    return statistics_of_columns(rows, eps, momentum, x, running_mean, running_var, count, mean,
+                                 rstd);
   group_moments(rows, x, [&]<class T>(TypeTag<T>) {
     return batch_statistics_of<T>(rows, eps, momentum, running_mean, running_var, count, mean,
                                   rstd);

@@ -8,9 +8,6 @@
 
 namespace gradus {
 
-// Rows whose moments a kernel may make at once.
-inline constexpr int kMomentRows = 64;
-
 // A contiguous tensor as rows of `length` neighbours. An element becomes
 //
 //   (x - mean) * rstd * weight + bias
@@ -22,16 +19,13 @@ inline constexpr int kMomentRows = 64;
 // columns: each column has its own mean and rstd, those of all rows, and its own weight (batch norm
 // with channels last). `shared` is set, too, and groups and inner are 1. samples: not 0 for group
 // norm with channels last. The rows of one sample follow those of another one. A sample has
-// `groups` groups of neighbouring columns, each with a mean and rstd. in_parts: the moments of
-// columns are made of those of parts of kMomentRows rows.
+// `groups` groups of neighbouring columns, each with a mean and rstd.
 struct NormalizedRows {
   int64_t rows = 0, length = 0, groups = 1, inner = 1;
   bool shared = false;   // mean and rstd are those of row % groups
   bool columns = false;  // mean and rstd are those of a column
   int64_t samples = 0;
-  bool in_parts = false;
 
-  constexpr int64_t parts() const { return (rows + kMomentRows - 1) / kMomentRows; }
   GRADUS_HD constexpr int64_t weights() const { return length / inner; }
   GRADUS_HD constexpr int64_t group(int64_t row) const { return row % groups; }
   GRADUS_HD constexpr int64_t statistic(int64_t row) const { return shared ? group(row) : row; }

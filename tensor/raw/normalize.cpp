@@ -73,11 +73,11 @@ NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, c
 
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                             const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
-                            const Tensor& count, const Tensor& moments) {
+                            const Tensor& count) {
   const Tensor mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device()),
                rstd = empty_like(mean);
   backend(x).batch_statistics(rows, eps, momentum, in_rows(rows, x), running_mean, running_var,
-                              count, moments, mean, rstd);
+                              count, mean, rstd);
   return {.mean = mean, .rstd = rstd};
 }
 

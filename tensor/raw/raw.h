@@ -208,10 +208,9 @@ struct Statistics {
   Tensor mean, rstd;
   double eps = kNoEps;  // another one: rstd is the variance
 };
-// moments: undefined, or PartMoments::table where rows are in_parts.
 Statistics batch_statistics(const NormalizedRows& rows, double eps, double momentum,
                             const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
-                            const Tensor& count, const Tensor& moments = {});
+                            const Tensor& count);
 // normalize by these, and what follows. identity: where it is added, like x. dtype: x's by default;
 // where rows are in groups, it may be Float.
 Tensor batch_normalize(const NormalizedRows& rows, AfterNorm after, const Tensor& x,
@@ -278,22 +277,15 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tens
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Convolutions and pools (tensor/base/windows.h)
-// The moments of parts of an output whose filters are the columns of a matrix: of kMomentRows rows
-// each, their mean, and the sum of squares of differences from it.
-struct PartMoments {
-  Tensor table;       // (2, parts, filters) of Float; undefined: nobody wants them
-  bool made = false;  // whether the kernel that made the output makes them
-};
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
 // first. Rounded once, to dtype (default: that of a), which for the gradient of a weight may be
 // Float where a is of a half type. bias (filters) is added to the output; a tensor of the shape of
 // the input to its gradient, in which a GPU may round both summands first.
-// moments: those of the output of one group, if not null.
 // REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for dtypes
 // that differ or are not of floating point.
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias = {},
-                   std::optional<ScalarType> dtype = std::nullopt, PartMoments* moments = nullptr);
+                   std::optional<ScalarType> dtype = std::nullopt);
 // The gradient of the weight, in the dtype of sums. sums is contiguous, and becomes the gradient of
 // the bias. REQUIRES: as above; Float or Double, on a GPU half types, too.
 Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& grad,

@@ -58,8 +58,7 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
 }
 
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
-                   const Tensor& b, const Tensor& bias, std::optional<ScalarType> dtype,
-                   PartMoments* moments) {
+                   const Tensor& b, const Tensor& bias, std::optional<ScalarType> dtype) {
   const auto& [first, second] = part == ConvolutionPass::fprop   ? std::pair("input", "weight")
                                 : part == ConvolutionPass::dgrad ? std::pair("grad", "weight")
                                                                  : std::pair("grad", "input");
@@ -88,13 +87,7 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
   Tensor offset = beside ? Tensor() : taken(row::bias, bias);
   if (offset.defined() && !of_input) offset = raw::contiguous(offset);
   if (a.numel() > 0 && b.numel() > 0) {
-    const Tensor first_taken = taken(row::a, a), second_taken = taken(row::b, b);
-    if (moments)
-      moments->made = backend(out).convolution_moments(
-          shape, first_taken, second_taken, offset,
-          moments->table.defined() ? moments->table.data_ptr<float>() : nullptr, out);
-    else
-      backend(out).convolution(part, shape, first_taken, second_taken, offset, out);
+    backend(out).convolution(part, shape, taken(row::a, a), taken(row::b, b), offset, out);
   } else {
     fill_(out, 0);
     if (offset.defined()) {

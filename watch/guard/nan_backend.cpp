@@ -444,19 +444,6 @@ void memory_of(const F& transfer, const Tensor& src, const Tensor& dst, bool) {
   transfer();
 }
 
-// The result of a call that is looked at.
-template <class F>
-auto finished(Look& look, const F& call) {
-  if constexpr (std::is_void_v<decltype(call())>) {
-    call();
-    look.end();
-  } else {
-    auto out = call();
-    look.end();
-    return out;
-  }
-}
-
 }  // namespace
 
 #define GRADUS_SEEN(...) __VA_ARGS__
@@ -464,10 +451,15 @@ auto finished(Look& look, const F& call) {
   result NanBackend::name parameters {                                               \
     return memory_of([&] { return inner().name arguments; }, GRADUS_SEEN arguments); \
   }
-#define ROW(result, name, called, parameters, arguments, ...)      \
-  result NanBackend::name parameters {                             \
-    Look look(Function::name, #name, GRADUS_SEEN arguments);       \
-    return finished(look, [&] { return inner().name arguments; }); \
+#define ROW(result, name, called, parameters, arguments, ...) \
+  result NanBackend::name parameters {                        \
+    Look look(Function::name, #name, GRADUS_SEEN arguments);  \
+    if constexpr (std::is_void_v<result>) {                   \
+      inner().name arguments;                                 \
+      look.end();                                             \
+    } else {                                                  \
+      return inner().name arguments;                          \
+    }                                                         \
   }
 #include "gradus/tensor/table/backend.def"
 #undef GRADUS_SEEN

@@ -3,7 +3,6 @@
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/graph_task.h"
-#include "gradus/autograd/engine/moments.h"
 #include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 
@@ -35,30 +34,12 @@ bool sums_at_once(const Tensor& grad) {
   return !GradMode::is_enabled() && (wide || raw::takes(contracts::convolution_sums::grad, grad));
 }
 
-// The output. Where the kernel makes moments for batch norm, they are kept beside it.
-Tensor output_of(const char* op, const Convolution& shape, const Tensor& x, const Tensor& weight,
-                 const Tensor& bias) {
-  const bool as_columns = shape.groups == 1 &&
-                          x.suggest_memory_format() != MemoryFormat::Contiguous &&
-                          raw::takes_beside(Function::batch_statistics, x).channels_last;
-  if (!as_columns || !recording(x, weight, bias) || !autograd::may_make_moments(weight))
-    return raw::convolution(op, Part::fprop, shape, x, weight, bias);
-  NormalizedRows rows;
-  rows.rows = shape.batch * shape.outputs();
-  raw::PartMoments moments = autograd::room_for_moments(weight, rows.parts(), shape.filters);
-  const Tensor out =
-      raw::convolution(op, Part::fprop, shape, x, weight, bias, std::nullopt, &moments);
-  if (moments.made) autograd::made_moments(out, weight, moments);
-  return out;
-}
-
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
 // first. bias: as for raw::convolution.
 Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tensor& a,
                 const Tensor& b, const Tensor& bias = {},
                 std::optional<ScalarType> dtype = std::nullopt) {
-  const Tensor out = part == Part::fprop ? output_of(op, shape, a, b, bias)
-                                         : raw::convolution(op, part, shape, a, b, bias, dtype);
+  const Tensor out = raw::convolution(op, part, shape, a, b, bias, dtype);
   if (recording(a, b, bias))
     record("ConvolutionBackward0", out, {a, b, bias},
            {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},

@@ -5,7 +5,6 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/inplace.h"
-#include "gradus/autograd/engine/moments.h"
 #include "gradus/autograd/ops/window/batch_norm.h"
 #include "gradus/autograd/ops/window/group_norm.h"
 #include "gradus/tensor/factories.h"
@@ -164,13 +163,12 @@ Tensor between(const Bounds<double>& bounds, const Tensor& result) {
 
 // x by the statistics of its rows, which move the running ones.
 Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
-                        const Tensor& bias, const Tensor& identity, const BatchNorm& of,
-                        const Tensor& moments = {}) {
+                        const Tensor& bias, const Tensor& identity, const BatchNorm& of) {
   const auto moved = {&of.running_mean, &of.running_var, &of.count};
   for (const Tensor* t : moved)
     if (t->defined()) check_in_place("batch_norm", *t, false);
   const raw::Statistics statistics = raw::batch_statistics(
-      rows, of.eps, of.momentum, x, of.running_mean, of.running_var, of.count, moments);
+      rows, of.eps, of.momentum, x, of.running_mean, of.running_var, of.count);
   for (const Tensor* t : moved)
     if (t->defined()) t->impl().storage->bump_version();
   AfterNorm after = of.after;
@@ -277,11 +275,10 @@ Tensor batch_norm_of(const Tensor& input, bool training, const BatchNorm& of) {
   if (training && format != MemoryFormat::Contiguous &&
       raw::takes_beside(Function::batch_statistics, input).channels_last) {
     // Channels that lie last are the columns of a matrix, which is taken in any floating type.
-    const auto [moments, made] = autograd::take_moments(input);
-    const NormalizedRows rows = {input.numel() / channels, channels, 1, 1, true, true, 0, made};
+    const NormalizedRows rows = {input.numel() / channels, channels, 1, 1, true, true};
     const ScalarType computed = computed_type(input.dtype());
     return batch_normalized(rows, input, of_channels(of.weight, computed),
-                            of_channels(of.bias, computed), of.identity, of, moments);
+                            of_channels(of.bias, computed), of.identity, of);
   }
   const ScalarType computed = computed_type(input.dtype());
   const Tensor w = of_channels(of.weight, computed), b = of_channels(of.bias, computed);

@@ -13,7 +13,6 @@
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/wgmma.cuh"
-#include "gradus/cuda/kernels/rows/part_moments.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
 
@@ -39,7 +38,6 @@ struct ConvolutionWgmmaArgs {
   T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
   const T* added;  // lies as out and is added to what is rounded; or null
   const T* bias;   // (columns), or null
-  float* moments;  // of an output, or null: (2, parts, columns), see rows/part_moments.cuh
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
   int channels;       // of a tap in the depth
@@ -222,15 +220,6 @@ __global__ void __cluster_dims__(2, 1, 1)
             store_box(args.out, result, column + box * kLine, row, 0);
             end_stores();
           }
-          if constexpr (!kAcross)
-            if (args.moments) {
-              const auto at = [&](int line, int byte) {
-                return reinterpret_cast<const T*>(result + line * 128 +
-                                                  (byte / 16 ^ line % 8) * 16 + byte % 16);
-              };
-              write_moments<T>(at, ::min(args.rows - row, kMomentRows), column + box * kLine,
-                               args.columns, {args.moments, args.rows, args.columns, row});
-            }
           continue;
         }
         constexpr int kUnit = 16 / sizeof(T), kTogether = 16;  // lines

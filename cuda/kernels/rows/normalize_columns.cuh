@@ -19,7 +19,6 @@
 #include "gradus/cuda/kernels/rows/clamps.cuh"
 #include "gradus/cuda/kernels/rows/last_block.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/base/normalized_rows.h"
 
 namespace gradus::cuda {
 
@@ -95,34 +94,6 @@ struct MomentTerms {
     for (int v = 0; v < V; ++v) {
       const S apart = static_cast<S>(each.at[v]) - first.at[v];
       sums[0].at[v] += apart, sums[1].at[v] += apart * apart;
-    }
-  }
-};
-
-// The same from the moments of parts of kMomentRows rows (rows/part_moments.cuh).
-template <int V>
-struct PartTerms {
-  static constexpr int kAtOnce = 4;
-  struct Loaded {
-    Vector<float, V> mean, squares;
-  };
-  const float *means, *squares;  // (parts, columns)
-  int64_t last;                  // where the last part begins, which has `rest` rows
-  float rest;
-  Vector<float, V> first;
-
-  __device__ void start(const Columns<V>& columns) {
-    first = load_vector<V>(means + columns.mine());
-  }
-  __device__ Loaded load(int64_t at) const {
-    return {load_vector<V>(means + at), load_vector<V>(squares + at)};
-  }
-  __device__ void add(int64_t at, const Loaded& each, Vector<float, V> (&sums)[2]) const {
-    const float rows = at < last ? kMomentRows : rest;
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      const float apart = each.mean.at[v] - first.at[v], sum = rows * apart;
-      sums[0].at[v] += sum, sums[1].at[v] += each.squares.at[v] + sum * apart;
     }
   }
 };
@@ -289,7 +260,7 @@ __global__ void __launch_bounds__(kColumnSumThreads, 1)
   of.take(column, both[0], both[1]);
 }
 
-// The moments that the sums of MomentTerms or PartTerms make, for another one. x: the first row.
+// The moments that the sums of MomentTerms make, for another one.
 template <class T, class S, class Take>
 struct MomentTotals {
   int64_t rows;

@@ -371,50 +371,6 @@ bool small_convolution(Part part, const Convolution& shape, const Tensor& a, con
   return out.dtype() != kDouble && takes_contiguous(a, b, out) &&
          is_direct(part, shape, is_exact(a)) && multiply(part, shape, a, b, bias, out, sums);
 }
-
-// Backend::convolution, and moments of an output where the kernel that makes it makes them, too.
-void convolve(Part part, const Convolution& shape, const Tensor& a, const Tensor& b,
-              const Tensor& bias, const Tensor& out, PartMoments& moments) {
-  check<NotImplementedError>(
-      !gradus::detail::batch_invariant() || !(convolves_by_cudnn() || convolves_by_wgmma()),
-      "convolution: the kernel '", convolution_kernel(),
-      "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
-      "pick "
-      "another with set_convolution_kernel(\"automatic\")");
-  PartMoments none;
-  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
-  const auto by_tiles = [&] {
-    if (convolves_by_cudnn()) return false;
-    if (half) return half_convolution(part, shape, a, b, bias, out, moments);
-    return a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
-           has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out, moments);
-  };
-  if (part == Part::dgrad && bias.defined()) {
-    const bool direct = takes_contiguous(a, b, out) && is_direct(part, shape, is_exact(a));
-    if (shape.groups == 1 && !direct && by_tiles()) return;
-    convolve(part, shape, a, b, Tensor(), out, none);
-    return raw::zip_(BinaryOp::add, out, bias);
-  }
-  if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
-  if (small_convolution(part, shape, a, b, bias, out)) return;
-  if (by_tiles()) return;
-  if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
-    const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
-    convolve(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made, none);
-    return raw::copy_(out, made);
-  }
-  if (half) {
-    const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
-    if (out.dtype() == kFloat) return convolve(part, shape, wide(a), wide(b), Tensor(), out, none);
-    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
-    convolve(part, shape, wide(a), wide(b), wide(bias), sums, none);
-    return raw::copy_(out, sums);
-  }
-  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
-  if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
-    return;
-  multiply(part, shape, a, b, bias, out);
-}
 }  // namespace
 
 void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
@@ -428,15 +384,44 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
 
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
-  PartMoments none;
-  convolve(part, shape, a, b, bias, out, none);
-}
-
-bool CudaBackend::convolution_moments(const Convolution& shape, const Tensor& a, const Tensor& b,
-                                      const Tensor& bias, float* moments, const Tensor& out) {
-  PartMoments of{moments};
-  convolve(Part::fprop, shape, a, b, bias, out, of);
-  return of.made;
+  check<NotImplementedError>(
+      !gradus::detail::batch_invariant() || !(convolves_by_cudnn() || convolves_by_wgmma()),
+      "convolution: the kernel '", convolution_kernel(),
+      "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
+      "pick "
+      "another with set_convolution_kernel(\"automatic\")");
+  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
+  const auto by_tiles = [&] {
+    if (convolves_by_cudnn()) return false;
+    if (half) return half_convolution(part, shape, a, b, bias, out);
+    return a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
+           has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out);
+  };
+  if (part == Part::dgrad && bias.defined()) {
+    const bool direct = takes_contiguous(a, b, out) && is_direct(part, shape, is_exact(a));
+    if (shape.groups == 1 && !direct && by_tiles()) return;
+    convolution(part, shape, a, b, Tensor(), out);
+    return raw::zip_(BinaryOp::add, out, bias);
+  }
+  if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
+  if (small_convolution(part, shape, a, b, bias, out)) return;
+  if (by_tiles()) return;
+  if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
+    const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
+    convolution(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made);
+    return copy(made, out);
+  }
+  if (half) {
+    const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
+    if (out.dtype() == kFloat) return convolution(part, shape, wide(a), wide(b), Tensor(), out);
+    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
+    convolution(part, shape, wide(a), wide(b), wide(bias), sums);
+    return copy(sums, out);
+  }
+  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
+  if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
+    return;
+  multiply(part, shape, a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

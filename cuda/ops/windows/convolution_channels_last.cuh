@@ -252,7 +252,7 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
 // done, where a group's channels or filters are no whole units.
 template <class T, ConvolutionPass pass>
 bool channels_last_convolution(const Convolution& shape, const Tensor& a, const Tensor& b,
-                               const Tensor& bias, const Tensor& out, PartMoments& moments) {
+                               const Tensor& bias, const Tensor& out) {
   constexpr int64_t kUnit = 16 / sizeof(T);
   constexpr bool kOfWeight = pass == ConvolutionPass::wgrad,
                  kOfInput = pass == ConvolutionPass::dgrad;
@@ -299,8 +299,6 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
   const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
   if (direct && added.defined() && begins_a_unit(added)) args.added = data(added);
-  moments.made = pass == ConvolutionPass::fprop && direct;
-  if (moments.made) args.moments = moments.table;
   const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
 
   const Context context(out);
@@ -312,7 +310,7 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                          plan.time)) {
     if (plan.kernel == nullptr) return false;
     multiply_tiles(plan, products, shape.groups, result.channels, results);
-    args.added = nullptr, moments.made = false;
+    args.added = nullptr;
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,
@@ -323,17 +321,16 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
 
 template <class T>
 bool channels_last_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                               const Tensor& b, const Tensor& bias, const Tensor& out,
-                               PartMoments& moments) {
+                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   switch (pass) {
     case ConvolutionPass::fprop:
-      return channels_last_convolution<T, ConvolutionPass::fprop>(shape, a, b, bias, out, moments);
+      return channels_last_convolution<T, ConvolutionPass::fprop>(shape, a, b, bias, out);
     case ConvolutionPass::dgrad:
-      return channels_last_convolution<T, ConvolutionPass::dgrad>(shape, a, b, bias, out, moments);
+      return channels_last_convolution<T, ConvolutionPass::dgrad>(shape, a, b, bias, out);
     case ConvolutionPass::wgrad:
       break;
   }
-  return channels_last_convolution<T, ConvolutionPass::wgrad>(shape, a, b, bias, out, moments);
+  return channels_last_convolution<T, ConvolutionPass::wgrad>(shape, a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

@@ -4,11 +4,9 @@
 namespace gradus::cuda {
 
 bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out,
-                      PartMoments& moments) {
-  return a.dtype() == kHalf
-             ? channels_last_convolution<Half>(pass, shape, a, b, bias, out, moments)
-             : channels_last_convolution<BFloat16>(pass, shape, a, b, bias, out, moments);
+                      const Tensor& b, const Tensor& bias, const Tensor& out) {
+  return a.dtype() == kHalf ? channels_last_convolution<Half>(pass, shape, a, b, bias, out)
+                            : channels_last_convolution<BFloat16>(pass, shape, a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

@@ -69,21 +69,14 @@ struct ConvolutionKernel {
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
 
-// Room for the moments of the output, or null; whether the kernel that ran makes them
-// (Backend::convolution_moments).
-struct PartMoments {
-  float* table = nullptr;
-  bool made = false;
-};
-
 // Backend::convolution of half types; the gradient of the weight may be Float. Returns false, and
 // does nothing, for three dimensions. So it does for groups whose channels or filters are no
-// multiple of 8. moments: of an output.
+// multiple of 8.
 bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out, PartMoments& moments);
+                      const Tensor& b, const Tensor& bias, const Tensor& out);
 // The same of float32 rounded to TF32, whose groups need multiples of 4. REQUIRES:
 // has_tensor_cores().
 bool tf32_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out, PartMoments& moments);
+                      const Tensor& b, const Tensor& bias, const Tensor& out);
 
 }  // namespace gradus::cuda

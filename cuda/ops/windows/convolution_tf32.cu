@@ -4,9 +4,8 @@
 namespace gradus::cuda {
 
 bool tf32_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
-                      const Tensor& b, const Tensor& bias, const Tensor& out,
-                      PartMoments& moments) {
-  return channels_last_convolution<float>(pass, shape, a, b, bias, out, moments);
+                      const Tensor& b, const Tensor& bias, const Tensor& out) {
+  return channels_last_convolution<float>(pass, shape, a, b, bias, out);
 }
 
 }  // namespace gradus::cuda

@@ -141,8 +141,7 @@ void run_products(ConvolutionPass pass, const Convolution& shape,
   const int64_t taps = shape.taps();
   for (const ChannelsLastArgs<T>& of : products) {
     ConvolutionWgmmaArgs<T> args{};
-    args.dim[0] = of.dim[0], args.dim[1] = of.dim[1], args.bias = of.bias,
-    args.moments = of.moments;
+    args.dim[0] = of.dim[0], args.dim[1] = of.dim[1], args.bias = of.bias;
     args.rows = of.rows, args.columns = of.columns, args.channels = of.channels;
     args.gathered = columns_of(of, shape.batch, Tile::kRows);
     const auto weights = [&](const T* data, int64_t lines, std::array<int, 4> box, int64_t inner) {

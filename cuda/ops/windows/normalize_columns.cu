@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "gradus/cuda/kernels/rows/normalize_columns.cuh"
-#include "gradus/cuda/kernels/rows/part_moments.cuh"
 #include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/runtime/block_counters.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -78,11 +77,9 @@ void with_clamp(const AfterNorm& after, const F& f) {
 }
 
 // Adds up the terms of each column and hands the totals to `of`.
-// A thread has at least `least` rows.
 template <class S, int V, class Terms, class Take>
-void total(const Context& context, const NormalizedRows& rows, const Terms& terms, const Take& of,
-           int64_t least = 1) {
-  const auto config = config_of(context, rows, V, kBlocksOfSums, kColumnSumThreads, least);
+void total(const Context& context, const NormalizedRows& rows, const Terms& terms, const Take& of) {
+  const auto config = config_of(context, rows, V, kBlocksOfSums, kColumnSumThreads, /*least=*/1);
   // Where the grid is wider than the counters, it has one line of blocks: each is the last one.
   static_assert(kBlocksOfSums / 2 <= kBlockCounters);
   const Scratch table(sizeof(S) * 2 * V * config.block.x * config.grid.x * config.grid.y);
@@ -102,42 +99,6 @@ void total_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
         context, rows, MomentTerms<T, V>{at<const T>(x), {}},
         MomentTotals<T, S, std::remove_const_t<decltype(of)>>{rows.rows, at<const T>(x), of});
   });
-}
-
-// The moments of parts of x's rows.
-Tensor parts_of(const NormalizedRows& rows, const Tensor& x) {
-  const Tensor table = raw::empty({2, rows.parts(), rows.length}, kFloat, x.device());
-  const auto run = [&]<class T>(TypeTag<T>) {
-    const int64_t blocks =
-        rows.parts() * ceil_div(rows.length * static_cast<int64_t>(sizeof(T)), int64_t{128});
-    launch_pdl(part_moments<T>, {dim3(static_cast<unsigned>(blocks)), kPartThreads}, rows.rows,
-               static_cast<int>(rows.length), at<const T>(x), table.data_ptr<float>());
-  };
-  if (x.dtype() == kFloat)
-    run(TypeTag<float>{});
-  else
-    x.dtype() == kHalf ? run(TypeTag<Half>{}) : run(TypeTag<BFloat16>{});
-  return table;
-}
-
-// The moments of columns for `of`, from those of parts, which may be undefined.
-template <class Take>
-void total_parts(const NormalizedRows& rows, const Tensor& x, const Tensor& given, const Take& of) {
-  // So many rows of a thread take less time than another pass over the lines of blocks.
-  constexpr int V = vector_width<float>, kLeast = 8;
-  const Context context(x);
-  const Tensor table = given.defined() ? given : parts_of(rows, x);
-  NormalizedRows parts = rows;
-  parts.rows = rows.parts();
-  const int64_t last = parts.rows - 1;
-  const auto* const means = table.data_ptr<float>();
-  const PartTerms<V> terms = {means,
-                              means + parts.rows * rows.length,
-                              last * rows.length,
-                              static_cast<float>(rows.rows - last * kMomentRows),
-                              {}};
-  total<float, V>(context, parts, terms, MomentTotals<float, float, Take>{rows.rows, means, of},
-                  kLeast);
 }
 
 }  // namespace
@@ -171,12 +132,7 @@ void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tenso
 
 void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
                            const Tensor& running_mean, const Tensor& running_var,
-                           const Tensor& count, const Tensor& moments, const Tensor& mean,
-                           const Tensor& rstd) {
-  if (rows.in_parts)
-    return total_parts(rows, x, moments,
-                       batch_statistics_of<float>(rows, eps, momentum, running_mean, running_var,
-                                                  count, mean, rstd));
+                           const Tensor& count, const Tensor& mean, const Tensor& rstd) {
   total_moments(rows, x, [&]<class S>(TypeTag<S>) {
     return batch_statistics_of<S>(rows, eps, momentum, running_mean, running_var, count, mean,
                                   rstd);

@@ -20,8 +20,7 @@ void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tenso
                         const Tensor& variance);
 void statistics_of_columns(const NormalizedRows& rows, double eps, double momentum, const Tensor& x,
                            const Tensor& running_mean, const Tensor& running_var,
-                           const Tensor& count, const Tensor& moments, const Tensor& mean,
-                           const Tensor& rstd);
+                           const Tensor& count, const Tensor& mean, const Tensor& rstd);
 void sums_of_columns(const NormalizedRows& rows, const AfterNorm& after, const Tensor& grad,
                      const Tensor& x, const Tensor& y, const Tensor& weight, const Tensor& bias,
                      const Tensor& mean, const Tensor& rstd, const Tensor& of_weight,
