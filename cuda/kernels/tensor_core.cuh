@@ -71,10 +71,11 @@ __device__ uint32_t both_halves(float first, float second) {
 #endif
 }
 
-// c += a b, without such an instruction: the lanes of a warp tell each other what they hold.
+// c += a b, without such an instruction: the lanes of a warp tell each other what they hold. It is
+// called: in line, ptxas takes over 20 minutes for the kernels of attention.
 template <HalfType T>
-__device__ void multiply_add_halves_by_lanes(float (&c)[4], const uint32_t (&a)[4],
-                                             const uint32_t (&b)[2]) {
+__device__ __noinline__ void multiply_add_halves_by_lanes(float (&c)[4], const uint32_t (&a)[4],
+                                                          const uint32_t (&b)[2]) {
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, member = lane % 4;
 #pragma unroll
   for (int late = 0; late < 2; ++late)

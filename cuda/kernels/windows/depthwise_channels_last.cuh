@@ -5,10 +5,11 @@
 // windows in registers. Results of a thread lie one below the other, so that windows share rows of
 // the image. Neighbouring threads read neighbouring addresses; the first-level cache serves what
 // windows share across. The gradient of the weight keeps 9 sums of each channel in registers, and a
-// block adds up those of its threads. There a thread goes along a band of four rows, and keeps the
-// gradients that the next column of the image meets, too.
+// block adds up those of its threads. There, with steps of 2, a thread goes along a band of four
+// rows and keeps the gradients that the next column of the image meets, too. With steps of 1 it has
+// one column at a time, whose loads do not wait for one another.
 // Cost. Seven results read 27 elements of each channel, four with steps of 2 as many. Four places
-// of the gradient of the weight read four gradients and 6 elements; 18 with steps of 2.
+// of the gradient of the weight read four gradients and 18 elements.
 #pragma once
 
 #include <type_traits>
@@ -241,9 +242,19 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
       const DepthwisePlane<const T> grad(args.grad, args.out_size, args.channels, band.plane,
                                          channel),
           image(args.image, args.image_size, args.channels, band.plane, channel);
-      const int x = band.x * args.run;
-      add_band<kStride>(sums, image, grad, args.padding, band.y, x,
-                        ::min(x + args.run, args.out_size[1]));
+      if constexpr (kStride == 1) {  // runs of one column
+        DepthwiseNumbers grads[kRows];
+#pragma unroll
+        for (int k = 0; k < kRows; ++k) grads[k] = grad.at(band.y + k, band.x);
+        for_taps<kRows, 1>(image, band.y - args.padding[0], band.x - args.padding[1],
+                           [&](int k, int tap, const DepthwiseNumbers& here) {
+                             add_products(sums[tap], grads[k], here);
+                           });
+      } else {
+        const int x = band.x * args.run;
+        add_band<kStride>(sums, image, grad, args.padding, band.y, x,
+                          ::min(x + args.run, args.out_size[1]));
+      }
     }
   __shared__ float all[kNumbers][kDepthwiseThreads];
   const int thread = static_cast<int>(threadIdx.y) * across + static_cast<int>(threadIdx.x);

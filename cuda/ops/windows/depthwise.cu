@@ -95,9 +95,9 @@ dim3 threads_of_units(int64_t units) {
 template <class T>
 bool make_channels_last(Part part, DepthwiseArgs<T> args, float* to_float) {
   constexpr int64_t kMostBlocks = 65535;  // along y and z
-  // Of the gradient of the weight, by the shapes alone, so that every GPU adds alike: blocks that
-  // an H200 runs at once, and the fewest columns of a run.
-  constexpr int64_t kWave = 2 * 132, kShortestRun = 4;
+  // Of the gradient of the weight, by the shapes alone, so that every GPU adds alike: the
+  // multiprocessors of an H200, and the fewest columns of a run.
+  constexpr int64_t kProcessors = 132, kShortestRun = 4;
   const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
   const bool steps = all(args.stride, 2);
   const int64_t units = args.channels / kDepthwiseUnit;
@@ -112,15 +112,21 @@ bool make_channels_last(Part part, DepthwiseArgs<T> args, float* to_float) {
     const int64_t wide = ceil_div(units, int64_t{block.x}), width = args.out_size[1];
     const int64_t bands =
         args.samples * ceil_div(int64_t{args.out_size[0]}, int64_t{kDepthwiseWeightRows});
-    const int64_t at_once = std::max<int64_t>(kWave / wide, 1) * block.y;
-    int64_t least = 0;
-    for (int64_t run = width; run >= std::min(width, kShortestRun); --run) {
-      const int64_t rounds = ceil_div(bands * ceil_div(width, run), at_once);
-      const int64_t columns = rounds * (run + kDepthwiseWindow - 1);
-      if (least == 0 || columns < least) least = columns, args.run = counted(run);
+    if (steps) {
+      const int64_t at_once = std::max<int64_t>(2 * kProcessors / wide, 1) * block.y;
+      int64_t least = 0;
+      for (int64_t run = width; run >= std::min(width, kShortestRun); --run) {
+        const int64_t rounds = ceil_div(bands * ceil_div(width, run), at_once);
+        const int64_t columns = rounds * (run + kDepthwiseWindow - 1);
+        if (least == 0 || columns < least) least = columns, args.run = counted(run);
+      }
+      args.part = counted(ceil_div(bands * ceil_div(width, int64_t{args.run}), at_once) * block.y);
+    } else {
+      const int64_t wanted =
+          std::min(ceil_div(4 * kProcessors, wide), ceil_div(bands * width, int64_t{block.y} * 4));
+      args.run = 1, args.part = counted(ceil_div(bands * width, wanted));
     }
     const int64_t runs = bands * ceil_div(width, int64_t{args.run});
-    args.part = counted(ceil_div(runs, at_once) * block.y);
     const int64_t parts = ceil_div(runs, int64_t{args.part}),
                   results = int64_t{args.channels} * kDepthwiseTaps;
     const Scratch partial(static_cast<size_t>(parts * results) * sizeof(float));
