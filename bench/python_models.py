@@ -61,7 +61,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--turns", type=int, default=3)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     if not gradus.cuda.is_available():
         sys.exit("bench/python_models.py: there is no GPU")
     for name, make, steps in MODELS:

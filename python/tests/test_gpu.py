@@ -31,9 +31,12 @@ def cupy():
 
 
 @pytest.fixture
-def numba_cuda():
+def numba_cuda(monkeypatch):
     if not HAS_GPU:
         pytest.skip("there is no GPU")
+    numpy = pytest.importorskip("numpy")
+    if not hasattr(numpy, "row_stack"):  # which Numba still takes from NumPy
+        monkeypatch.setattr(numpy, "row_stack", numpy.vstack, raising=False)
     return pytest.importorskip("numba.cuda", reason="Numba's part for CUDA cannot be imported")
 
 
