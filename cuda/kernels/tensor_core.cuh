@@ -71,8 +71,8 @@ __device__ uint32_t both_halves(float first, float second) {
 #endif
 }
 
-// c += a b, without such an instruction: the lanes of a warp tell each other what they hold. It is
-// called: in line, ptxas takes over 20 minutes for the kernels of attention.
+// c += a b, without such an instruction: the lanes of a warp tell each other what they hold.
+// ptxas took over 20 minutes for the kernels of attention where this was inlined.
 template <HalfType T>
 __device__ __noinline__ void multiply_add_halves_by_lanes(float (&c)[4], const uint32_t (&a)[4],
                                                           const uint32_t (&b)[2]) {

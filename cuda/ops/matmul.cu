@@ -229,8 +229,8 @@ Kernel<T> best_alike(const Kernel<T>& one, const MatmulArgs<T>& args, int64_t pa
   return best;
 }
 
-// How a product adds, by n and k alone: a kernel that adds so, and the parts. Of all ways, that is
-// chosen which loses least against the best one for one row, for some and for many.
+// How a product adds, by n and k alone: a kernel that adds so, and the parts. The best way for one
+// row, for some or for many may be another one. The chosen way loses least against these three.
 template <class T>
 Plan<T> order_for(MatmulArgs<T> args) {
   constexpr int64_t kRows[] = {1, 256, 2048}, kTerms = 4096, kMostParts = 64, kLeastTerms = 64;

@@ -214,7 +214,7 @@ bool takes_given(const Tensor& input) {
          raw::takes_beside(Function::batch_normalize, input).channels_last;
 }
 
-// x by the running statistics. What follows is not recorded. REQUIRES: takes_given(x).
+// x by the running statistics. REQUIRES: takes_given(x), and nothing that follows is recorded.
 Tensor normalized_by_given(const Tensor& x, const Tensor& weight, const Tensor& bias,
                            const BatchNorm& of) {
   const int64_t channels = x.size(1), length = x.numel() / (x.size(0) * channels);

@@ -106,7 +106,7 @@ __device__ bool passes(const Bounds<T>& bounds, T normal, T weight, T bias) {
 // kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
 // elements differ from it, in `means` and `rstds`. eps: where rows share statistics, NaN, or
 // `rstds` are variances. kAdds: identity follows, then, with kClamps, a clamp. Elements are of the
-// type In, weights of W, and computed in T. A result of float goes to `low`, too.
+// type In and weights of W. They are computed in T. A result of float goes to `low`, too.
 template <class T, int V, bool kMoments, bool kAdds, bool kClamps, class In = T, class W = In>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_kernel(NormTeam<V> team, double eps, const In* x, const In* identity, const W* weight,

@@ -5,9 +5,9 @@
 // windows in registers. Results of a thread lie one below the other, so that windows share rows of
 // the image. Neighbouring threads read neighbouring addresses; the first-level cache serves what
 // windows share across. The gradient of the weight keeps 9 sums of each channel in registers, and a
-// block adds up those of its threads. There, with steps of 2, a thread goes along a band of four
-// rows and keeps the gradients that the next column of the image meets, too. With steps of 1 it has
-// one column at a time, whose loads do not wait for one another.
+// block adds up those of its threads. With steps of 2 a thread goes along a band of four
+// rows there. It keeps the gradients that the next column meets, too. With steps of 1 it loads all
+// of one column's windows at once.
 // Cost. Seven results read 27 elements of each channel, four with steps of 2 as many. Four places
 // of the gradient of the weight read four gradients and 18 elements.
 #pragma once
@@ -187,8 +187,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
   }
 }
 
-// The products of a band of rows of the gradient, its columns [x, end), for the gradient of the
-// weight.
+// Adds the products of columns [x, end) of a band of the gradient to those of the weight.
 template <int kStride, class T>
 __device__ void add_band(DepthwiseNumbers (&sums)[kDepthwiseTaps],
                          const DepthwisePlane<const T>& image, const DepthwisePlane<const T>& grad,
@@ -197,7 +196,7 @@ __device__ void add_band(DepthwiseNumbers (&sums)[kDepthwiseTaps],
                 kKept = (K + kStride - 1) / kStride, kSteps = kKept * kStride;
   const int top = y * kStride - padding[0], left = x * kStride - padding[1],
             columns = (end - x - 1) * kStride + K;  // of the image
-  // Column t of the gradient, counted from x, is grads[t % kKept]; zeros outside [x, end).
+  // Column x + t of the gradient is grads[t % kKept]. Columns outside [x, end) are zeros.
   DepthwiseNumbers grads[kKept][kRows] = {};
   for (int begin = 0; begin < columns; begin += kSteps)
 #pragma unroll

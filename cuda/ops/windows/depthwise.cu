@@ -95,8 +95,8 @@ dim3 threads_of_units(int64_t units) {
 template <class T>
 bool make_channels_last(Part part, DepthwiseArgs<T> args, float* to_float) {
   constexpr int64_t kMostBlocks = 65535;  // along y and z
-  // Of the gradient of the weight, by the shapes alone, so that every GPU adds alike: the
-  // multiprocessors of an H200, and the fewest columns of a run.
+  // The gradient of the weight is cut for the 132 multiprocessors of an H200. Other GPUs add in the
+  // same order so. A run has at least 4 columns.
   constexpr int64_t kProcessors = 132, kShortestRun = 4;
   const auto all = [](const int(&x)[2], int value) { return x[0] == value && x[1] == value; };
   const bool steps = all(args.stride, 2);
