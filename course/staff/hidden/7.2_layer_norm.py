@@ -20,7 +20,7 @@ def _(t):
 
 @hidden("7.2", of="dx", test="random gradients", title="random gradients", hint="Try rows of fractions, of up to 2,000 columns, and 5,000 rows.")
 def _(t):
-    for rows, d in [(2, 3), (5, 65), (5003, 1), (2, 2003)]:
+    for rows, d in [(2, 3), (5, 65), (2503, 1), (2, 2003)]:
         x, dout, weight = t.floats(rows * d, -2, 3), t.floats(rows * d), t.floats(d)
         mean, rstd = t.floats(rows), t.floats(rows, 0.5, 2)
         found = t.run(dout=dout, x=x, rows=rows, weight=weight, mean=mean, rstd=rstd)
