@@ -46,7 +46,7 @@ class FailureOn : public testing::TestWithParam<DeviceType> {
   }
   Tensor here(const Tensor& x) const { return x.to(Device(GetParam(), 0)); }
 };
-INSTANTIATE_TEST_SUITE_P(Devices, FailureOn, testing::Values(kCPU, kCUDA));
+INSTANTIATE_TEST_SUITE_P(All, FailureOn, testing::Values(kCPU, kCUDA));
 
 TEST_P(FailureOn, AnotherShapeDtypeOperationOrReduction) {
   const auto pair = [&](const std::function<void(int)>& f) {
