@@ -1,12 +1,12 @@
 // The rung wgmma of the matmul ladder: products of half types on Hopper.
 //
 // Idea. A block has two or three warpgroups. One thread of the first is the producer: it asks TMA
-// for tiles of a and b, some steps ahead, and TMA fills a ring of stages. The other warpgroups are
-// the consumers: they multiply 64 rows each straight from shared memory, and never load. The blocks
-// of a cluster have the same columns: each copies its share of b's tile to all. Blocks stay and
-// take tile after tile, so the first copies of the next tile and the stores of the last one run
-// beside products. (Shah et al., "FlashAttention-3", 2024, and CUTLASS 3 call this warp
-// specialisation.)
+// for tiles of a and b, some steps ahead, and TMA fills a ring of stages (pipeline.cuh). The other
+// warpgroups are the consumers: they multiply 64 rows each straight from shared memory, and never
+// load. The blocks of a cluster have the same columns: each copies its share of b's tile to all.
+// Blocks stay and take tile after tile, so the first copies of the next tile and the stores of the
+// last one run beside products. (Shah et al., "FlashAttention-3", 2024, and CUTLASS 3 call this
+// warp specialisation.)
 //
 // Cost. Some 4.3 TFLOP/s and multiprocessor at the limit of the tensor cores; a tile of 128 x 256
 // reads 32 KB a step of 64 terms from the L2 cache. Results whose rows are no multiples of 16
@@ -16,7 +16,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/hopper/odd_lines.cuh"
-#include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/pipeline.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
@@ -77,21 +77,15 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
   extern __shared__ char shared[];
   char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
   char* const results = stages + kStages * Tile::kStageBytes;
-  auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
-  uint64_t* const empty = full + kStages;
+  Ring<kStages, Tile::kStageBytes, kCluster> ring(stages, Tile::kOutBytes);
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const int rank = static_cast<int>(block_in_cluster());
   if (thread == 0) {
     prefetch_map(&args.a), prefetch_map(&args.b);
     if (!args.lines) prefetch_map(&args.out);
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(&full[i], 1);
-      init_barrier(&empty[i], Tile::kGroups * kCluster);  // the warpgroups that multiply
-    }
-    publish_barriers();
   }
-  kCluster > 1 ? sync_cluster() : __syncthreads();
+  init_rings<kCluster>(Tile::kGroups * kCluster, ring);
   if constexpr (Tile::kLeavesRoom) let_next_kernel_start();
   wait_for_earlier_kernels();
 
@@ -105,20 +99,17 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
   if (group == 0) {
     if constexpr (Tile::kGroups > 1) give_registers<40>();
     if (thread == 0) {
-      int stage = 0, parity = 0;
       for (int tile = first; tile < tiles; tile += clusters) {
         const WgmmaPlace at(tile, tall, wide);
         const int row = at.row * Tile::kHeight + rank * Tile::kRows, column = at.column * N;
         for (int step = 0; step < steps; ++step) {
-          wait_for(&empty[stage], parity ^ 1);
-          arrive_and_expect(&full[stage], Tile::kStageBytes);
-          char* const a = stages + stage * Tile::kStageBytes;
+          char* const a = ring.acquire();
           char* const b = a + Tile::kBoxesA * kBoxBytes;
           const int k = step * Tile::kDepth;
 #pragma unroll
           for (int i = 0; i < Tile::kBoxesA; ++i) {
             const int outer = row + 64 * i;
-            copy_box(a + i * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
+            copy_box(a + i * kBoxBytes, args.a, ring.loads(), kAlongA ? outer : k,
                      kAlongA ? k : outer, at.batch);
           }
 #pragma unroll
@@ -127,11 +118,11 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
             const int outer = column + 64 * i, x = kAlongB ? outer : k, y = kAlongB ? k : outer;
             char* const to = b + i * kBoxBytes;
             if constexpr (kCluster > 1)
-              copy_box_to_all(to, args.b, &full[stage], x, y, at.batch, (1 << kCluster) - 1);
+              copy_box_to_all(to, args.b, ring.loads(), x, y, at.batch, (1 << kCluster) - 1);
             else
-              copy_box(to, args.b, &full[stage], x, y, at.batch);
+              copy_box(to, args.b, ring.loads(), x, y, at.batch);
           }
-          if (++stage == kStages) stage = 0, parity ^= 1;
+          ring.advance();
         }
       }
     }
@@ -139,31 +130,11 @@ __global__ void __cluster_dims__(Tile::kCluster, 1, 1) __launch_bounds__(Tile::k
     if constexpr (Tile::kGroups > 1) take_registers<232>();
     const int part = group - 1, lane = thread % 32, warp = thread % 128 / 32;
     char* const result = results + part * Tile::kBoxesB * kBoxBytes;
-    int stage = 0, parity = 0;
     for (int tile = first; tile < tiles; tile += clusters) {
       const WgmmaPlace at(tile, tall, wide);
       float sums[N / 2];  // of the lane
-      const auto release = [&](int which) {
-        if (thread % 128 < kCluster) arrive_at(&empty[which], thread % 128);
-      };
-      for (int step = 0; step < steps; ++step) {
-        wait_for(&full[stage], parity);
-        const char* const from = stages + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + part * kBoxBytes);
-        const uint64_t b = describe(from + Tile::kBoxesA * kBoxBytes);
-        begin_products();
-#pragma unroll
-        for (int i = 0; i < Tile::kDepth / 16; ++i)
-          // 16 terms further: 16 lines, or 32 bytes of each line.
-          multiply<T, N, kAlongA, kAlongB>(sums, a + i * (kAlongA ? 128 : 2),
-                                           b + i * (kAlongB ? 128 : 2), step + i > 0);
-        end_products();
-        wait_for_products<1>();
-        if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
-        if (++stage == kStages) stage = 0, parity ^= 1;
-      }
-      wait_for_products<0>();
-      release(stage == 0 ? kStages - 1 : stage - 1);
+      multiply_steps<T, N, kAlongA, kAlongB>(sums, ring, part * kBoxBytes,
+                                             Tile::kBoxesA * kBoxBytes, 0, steps, thread);
 
       const int column = at.column * N;
       if (args.bias) {
