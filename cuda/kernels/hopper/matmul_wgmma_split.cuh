@@ -93,20 +93,12 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
   constexpr int kStages = Tile::kStages, N = Tile::kCols;
   extern __shared__ char shared[];
   char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
-  auto* const full = reinterpret_cast<uint64_t*>(stages + kStages * Tile::kStageBytes);
-  uint64_t* const empty = full + kStages;
+  Ring<kStages, Tile::kStageBytes, Tile::kCluster> ring(stages);
   const MatmulArgs<float>& product = args.product;
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const unsigned rank = block_in_cluster();
-  if (thread == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(&full[i], 1);
-      init_barrier(&empty[i], 2 * Tile::kCluster);
-    }
-    publish_barriers();
-  }
-  sync_cluster();
+  init_rings<Tile::kCluster>(2 * Tile::kCluster, ring);
   wait_for_earlier_kernels();
 
   const int tall = static_cast<int>((product.m + 255) / 256);
@@ -122,15 +114,12 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
   if (group == 2) {
     give_registers<40>();
     if (thread % 128 == 0) {
-      int stage = 0, parity = 0;
       for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
         const WgmmaPlace at(static_cast<int>(tile), tall, wide);
         const int row = at.row * 256 + static_cast<int>(rank) * 128;
         const int column = at.column * N + static_cast<int>(rank) * 64;
         for (int step = first_step(at); step < last_step(at); ++step) {
-          wait_for(&empty[stage], parity ^ 1);
-          arrive_and_expect(&full[stage], Tile::kStageBytes);
-          char* const a = stages + stage * Tile::kStageBytes;
+          char* const a = ring.acquire();
           char* const b = a + Tile::kPlanes * Tile::kBoxes * kBoxBytes;
           const int k = step * Tile::kDepth;
 #pragma unroll
@@ -140,33 +129,31 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
 #pragma unroll
             for (int i = 0; i < Tile::kBoxes; ++i) {
               const int outer = row + 64 * i;
-              copy_box(a + (first + i) * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
+              copy_box(a + (first + i) * kBoxBytes, args.a, ring.loads(), kAlongA ? outer : k,
                        kAlongA ? k : outer, of_a);
             }
-            copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, &full[stage],
+            copy_box_to_all(b + (first + static_cast<int>(rank)) * kBoxBytes, args.b, ring.loads(),
                             kAlongB ? column : k, kAlongB ? k : column, of_b, 0b11);
           }
-          if (++stage == kStages) stage = 0, parity ^= 1;
+          ring.advance();
         }
       }
     }
   } else {
     take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
-    int stage = 0, parity = 0;
     for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
       const WgmmaPlace at(static_cast<int>(tile), tall, wide);
       float sums[N / 2] = {}, step_sums[N / 2];
       for (int step = first_step(at); step < last_step(at); ++step) {
-        wait_for(&full[stage], parity);
-        const char* const from = stages + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + group * kBoxBytes);
-        const uint64_t b = describe(from + Tile::kPlanes * Tile::kBoxes * kBoxBytes);
+        ring.wait_until_full();
+        const uint64_t a = describe(ring.tile() + group * kBoxBytes);
+        const uint64_t b = describe(ring.tile() + Tile::kPlanes * Tile::kBoxes * kBoxBytes);
         multiply_planes<N, kAlongA, kAlongB>(step_sums, a, Tile::kBoxes, b, Tile::kBoxes);
-        if (thread % 128 < Tile::kCluster) arrive_at(&empty[stage], thread % 128);
+        ring.release(ring.stage, thread);
 #pragma unroll
         for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
-        if (++stage == kStages) stage = 0, parity ^= 1;
+        ring.advance();
       }
       const int row =
           at.row * 256 + static_cast<int>(rank) * 128 + group * 64 + 16 * warp + lane / 4;
