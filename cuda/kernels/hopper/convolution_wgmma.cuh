@@ -12,7 +12,7 @@
 // Next. The taps of a line share what they read.
 #pragma once
 
-#include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/pipeline.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
 
@@ -80,19 +80,11 @@ __global__ void __cluster_dims__(2, 1, 1)
   constexpr int kStages = Tile::kStages, kLine = Tile::kLine;
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
   char* const results = boxes + kStages * Tile::kStageBytes;
-  auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
-  uint64_t* const empty = full + kStages;
+  Ring<kStages, Tile::kStageBytes, Tile::kCluster> ring(boxes, Tile::kOutBytes);
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
   const int rank = static_cast<int>(block_in_cluster());
-  if (thread == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      init_barrier(&full[i], 1);
-      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
-    }
-    publish_barriers();
-  }
-  sync_cluster();
+  init_rings<Tile::kCluster>(2 * Tile::kCluster, ring);
   wait_for_earlier_kernels();
 
   const int wide = (args.columns + N - 1) / N;
@@ -106,7 +98,6 @@ __global__ void __cluster_dims__(2, 1, 1)
 
   if (group == 2) {
     if (thread % 128 == 0) {
-      int stage = 0, parity = 0;
       for (int tile = first; tile < tiles; tile += clusters) {
         const SplitPlace place(row_of(tile), args.dim);
         const int h = place.at[0] * down.step + lower_corner(down);
@@ -117,22 +108,20 @@ __global__ void __cluster_dims__(2, 1, 1)
             const int tap = (i * down.weight_step + down.weight_first) * across.weight +
                             j * across.weight_step + across.weight_first;
             for (int channel = 0; channel < args.channels; channel += kLine) {
-              wait_for(&empty[stage], parity ^ 1);
-              arrive_and_expect(&full[stage], Tile::kStageBytes);
-              char* const a = boxes + stage * Tile::kStageBytes;
+              char* const a = ring.acquire();
               char* const b = a + Tile::kBytesA;
-              copy_pixels(a, args.gathered, &full[stage], channel, w, h, place.sample,
+              copy_pixels(a, args.gathered, ring.loads(), channel, w, h, place.sample,
                           offset_of(across, j), offset_of(down, i));
               if constexpr (kAcross) {
 #pragma unroll
                 for (int box = 0; box < N / 64; ++box)
                   copy_box_to_all(b + box * kBoxBytes + rank * (kBoxBytes / 2), args.weight,
-                                  &full[stage], column + 64 * box, tap, channel + 32 * rank, 0b11);
+                                  ring.loads(), column + 64 * box, tap, channel + 32 * rank, 0b11);
               } else {
-                copy_box_to_all(b + rank * (N / 2 * 128), args.weight, &full[stage], channel, tap,
+                copy_box_to_all(b + rank * (N / 2 * 128), args.weight, ring.loads(), channel, tap,
                                 column + rank * (N / 2), 0b11);
               }
-              if (++stage == kStages) stage = 0, parity ^= 1;
+              ring.advance();
             }
           }
       }
@@ -141,7 +130,7 @@ __global__ void __cluster_dims__(2, 1, 1)
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
     const bool in_order = down.out_step == 1 && across.out_step == 1;
-    int stage = 0, parity = 0, out = 0;  // which box of results comes next
+    int out = 0;  // which box of results comes next
     for (int tile = first; tile < tiles; tile += clusters) {
       const int column = column_of(tile), row = row_of(tile) + group * 64;
       float sums[N / 2], more[N / 32];  // of the lane, which has the bias of every 32nd column
@@ -153,27 +142,8 @@ __global__ void __cluster_dims__(2, 1, 1)
       const auto bias_of = [&](int j, int e) {
         return __shfl_sync(~0u, more[j / 4], j % 4 * 8 + lane % 4 * 2 + e);
       };
-      const auto release = [&](int which) {
-        if (thread % 128 < Tile::kCluster)
-          arrive_at(&empty[which], static_cast<unsigned>(thread % 128));
-      };
-      for (int step = 0; step < steps; ++step) {
-        wait_for(&full[stage], parity);
-        const char* const from = boxes + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + group * kBoxBytes);
-        const uint64_t b = describe(from + Tile::kBytesA);
-        begin_products();
-#pragma unroll
-        for (int i = 0; i < 4; ++i)  // 32 bytes of each line further, or 16 lines
-          multiply<T, N, false, kAcross>(sums, a + i * 2, b + i * (kAcross ? 128 : 2),
-                                         step + i > 0);
-        end_products();
-        wait_for_products<1>();
-        if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
-        if (++stage == kStages) stage = 0, parity ^= 1;
-      }
-      wait_for_products<0>();
-      if (steps > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+      multiply_steps<T, N, false, kAcross>(sums, ring, group * kBoxBytes, Tile::kBytesA, 0, steps,
+                                           thread);
       const auto sum_of = [&](int i) { return steps > 0 ? sums[i] : 0.f; };
 
 #pragma unroll
