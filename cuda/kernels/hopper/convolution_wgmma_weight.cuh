@@ -53,32 +53,15 @@ struct WeightTiles {
   }
 };
 
-// Sets up the barriers of a ring of stages, which lie behind them. `readers` arrive at each of the
-// second kind. All threads of the block are here.
-struct WeightRing {
-  char* stages;
-  uint64_t *full, *empty;
-
-  __device__ WeightRing(char* at, int count, int stage_bytes, int readers)
-      : stages(at),
-        full(reinterpret_cast<uint64_t*>(at + count * stage_bytes)),
-        empty(full + count) {
-    if (threadIdx.x == 0) {
-      for (int i = 0; i < count; ++i)
-        hopper::init_barrier(&full[i], 1), hopper::init_barrier(&empty[i], readers);
-      hopper::publish_barriers();
-    }
-    __syncthreads();
-  }
-};
+template <class Tile>
+using WeightRing = hopper::Ring<Tile::kStages, Tile::kStageBytes>;
 
 // One thread asks for the steps of this block's tiles, as stages become free.
 template <class Tile, class T>
 __device__ void copy_weight_steps(const WeightWgmmaArgs<T>& args, const WeightTiles<Tile>& tiles,
-                                  const WeightRing& ring) {
+                                  WeightRing<Tile>& ring) {
   using namespace hopper;
   const GatheredDim &down = args.dim[0], &across = args.dim[1];
-  int stage = 0, parity = 0;
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
     const auto at = tiles.at(tile, args);
     int channel[Tile::kBoxesB], right[Tile::kBoxesB], below[Tile::kBoxesB];
@@ -96,22 +79,20 @@ __device__ void copy_weight_steps(const WeightWgmmaArgs<T>& args, const WeightTi
       const SplitPlace place(step * Tile::kPlaces, args.dim);
       const int h = place.at[0] * down.step + lower_corner(down);
       const int w = place.at[1] * across.step + lower_corner(across);
-      wait_for(&ring.empty[stage], parity ^ 1);
-      arrive_and_expect(&ring.full[stage], Tile::kStageBytes);
-      char* a = ring.stages + stage * Tile::kStageBytes;
+      char* a = ring.acquire();
       char* b = a + Tile::kPlanes * Tile::kBoxesA * Tile::kBox;
 #pragma unroll
       for (int plane = 0; plane < Tile::kPlanes; ++plane) {
 #pragma unroll
         for (int i = 0; i < Tile::kBoxesA; ++i, a += Tile::kBox)
-          copy_box(a, args.grad, &ring.full[stage],
-                   plane * args.grad_plane + at.row + Tile::kLine * i, step * Tile::kPlaces, 0);
+          copy_box(a, args.grad, ring.loads(), plane * args.grad_plane + at.row + Tile::kLine * i,
+                   step * Tile::kPlaces, 0);
 #pragma unroll
         for (int i = 0; i < Tile::kBoxesB; ++i, b += Tile::kBox)
-          copy_pixels(b, args.gathered, &ring.full[stage], plane * args.gathered_plane + channel[i],
-                      w, h, place.sample, right[i], below[i]);
+          copy_pixels(b, args.gathered, ring.loads(), plane * args.gathered_plane + channel[i], w,
+                      h, place.sample, right[i], below[i]);
       }
-      if (++stage == Tile::kStages) stage = 0, parity ^= 1;
+      ring.advance();
     }
   }
 }
@@ -136,9 +117,9 @@ __global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
   using Tile = WeightWgmmaTile<N, kDown>;
-  constexpr int kStages = Tile::kStages;
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
-  const WeightRing ring(boxes, kStages, Tile::kStageBytes, 2);
+  WeightRing<Tile> ring(boxes);
+  init_rings<1>(2, ring);
   wait_for_earlier_kernels();
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
@@ -149,29 +130,11 @@ __global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
   } else {
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int own_rows = kDown == 2 ? group : 0, own_columns = kDown == 2 ? 0 : group * (N / 64);
-    int stage = 0, parity = 0;
     for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
       const auto at = tiles.at(tile, args);
       float sums[N / 2];  // of the lane
-      const auto release = [&](int which) {
-        if (thread % 128 == 0) arrive_at(&ring.empty[which], 0);
-      };
-      for (int step = at.begin; step < at.end; ++step) {
-        wait_for(&ring.full[stage], parity);
-        const char* const from = boxes + stage * Tile::kStageBytes;
-        const uint64_t a = describe(from + own_rows * kBoxBytes);
-        const uint64_t b = describe(from + (kDown + own_columns) * kBoxBytes);
-        begin_products();
-#pragma unroll
-        for (int i = 0; i < 4; ++i)  // 16 lines further
-          multiply<T, N, true, true>(sums, a + i * 128, b + i * 128, step > at.begin || i > 0);
-        end_products();
-        wait_for_products<1>();
-        if (step > at.begin) release(stage == 0 ? kStages - 1 : stage - 1);
-        if (++stage == kStages) stage = 0, parity ^= 1;
-      }
-      wait_for_products<0>();
-      release(stage == 0 ? kStages - 1 : stage - 1);
+      multiply_steps<T, N, true, true>(sums, ring, own_rows * kBoxBytes,
+                                       (kDown + own_columns) * kBoxBytes, at.begin, at.end, thread);
 
       const int64_t pitch = int64_t{down.taps} * across.taps * args.channels;
       const int row = at.row + 64 * own_rows + 16 * warp + lane / 4;

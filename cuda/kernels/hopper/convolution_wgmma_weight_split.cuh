@@ -99,9 +99,10 @@ __global__ void __launch_bounds__(WeightSplitTile<kDown>::kThreads, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
   using Tile = WeightSplitTile<kDown>;
-  constexpr int kStages = Tile::kStages, N = Tile::kColumns;
+  constexpr int N = Tile::kColumns;
   extern __shared__ __align__(1024) char boxes[];
-  const WeightRing ring(boxes, kStages, Tile::kStageBytes, 2);
+  WeightRing<Tile> ring(boxes);
+  init_rings<1>(2, ring);
   wait_for_earlier_kernels();
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
@@ -113,20 +114,18 @@ __global__ void __launch_bounds__(WeightSplitTile<kDown>::kThreads, 1)
   const int lane = thread % 32, warp = thread % 128 / 32;
   const int own_rows = kDown == 2 ? group : 0, own_columns = kDown == 2 ? 0 : group;
   const int taps = args.dim[0].taps * args.dim[1].taps;
-  int stage = 0, parity = 0;
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
     const auto at = tiles.at(tile, args);
     float sums[N / 2] = {}, step_sums[N / 2];  // of the lane
     for (int step = at.begin; step < at.end; ++step) {
-      wait_for(&ring.full[stage], parity);
-      const char* const from = ring.stages + stage * Tile::kStageBytes;
-      const uint64_t a = describe(from + own_rows * kBoxBytes);
-      const uint64_t b = describe(from + (3 * Tile::kBoxesA + own_columns) * kBoxBytes);
+      ring.wait_until_full();
+      const uint64_t a = describe(ring.tile() + own_rows * kBoxBytes);
+      const uint64_t b = describe(ring.tile() + (3 * Tile::kBoxesA + own_columns) * kBoxBytes);
       multiply_planes<N, true, true>(step_sums, a, Tile::kBoxesA, b, Tile::kBoxesB);
-      if (thread % 128 == 0) arrive_at(&ring.empty[stage], 0);
+      ring.release(ring.stage, thread);
 #pragma unroll
       for (int i = 0; i < N / 2; ++i) sums[i] += step_sums[i];
-      if (++stage == kStages) stage = 0, parity ^= 1;
+      ring.advance();
     }
 
     float* const out = args.partial

@@ -30,9 +30,10 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
   using Tile = WeightTf32Tile;
-  constexpr int kStages = Tile::kStages, N = Tile::kColumns, kBox = Tile::kBox;
+  constexpr int N = Tile::kColumns, kBox = Tile::kBox;
   extern __shared__ __align__(1024) char shared[];
-  const WeightRing ring(shared + 2 * Tile::kTurnedBytes, kStages, Tile::kStageBytes, 1);
+  WeightRing<Tile> ring(shared + 2 * Tile::kTurnedBytes);
+  init_rings<1>(1, ring);
   wait_for_earlier_kernels();
 
   const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
@@ -46,13 +47,14 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
   // The square that this thread turns: four places, and four channels of a box.
   const int places = thread % 8, box = thread / 64;
   const int channels = ((places & 4) | (places & 1) << 1 | (places >> 1 & 1)) ^ (thread / 8 % 8);
-  int stage = 0, parity = 0, turn = 0;
+  int turn = 0;
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles.all; tile += gridDim.x) {
     const auto at = tiles.at(tile, args);
     float sums[N / 2];  // of the lane
     for (int step = at.begin; step < at.end; ++step) {
-      wait_for(&ring.full[stage], parity);
-      const char* const a = ring.stages + stage * Tile::kStageBytes;
+      ring.wait_until_full();
+      // ring.tile() takes an instruction more here.
+      const char* const a = ring.stages + ring.stage * Tile::kStageBytes;
       const char* const b = a + (Tile::kBoxesA + box) * kBox;
       char* const turned = shared + turn * Tile::kTurnedBytes;
       float4 x[4];
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
       }
       publish_to_copies();
       sync_threads<256>(1);
-      if (thread == 0) arrive(&ring.empty[stage]);
+      if (thread == 0) arrive(&ring.empty[ring.stage]);
       const uint64_t from = describe(turned);
       begin_products();
 #pragma unroll
@@ -91,7 +93,7 @@ __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)
         multiply_held<float, N, false>(sums, filters[i], from + 2 * i, step > at.begin || i > 0);
       end_products();
       turn ^= 1;
-      if (++stage == kStages) stage = 0, parity ^= 1;
+      ring.advance();
     }
     wait_for_products<0>();
 
