@@ -118,27 +118,27 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       return grows;
     };
     if constexpr (kMasked) at.load_mask(mask, item, 0);
-    wait_for(pipe.own_full, pipe.own_parity);
-    wait_for(&pipe.full[pipe.stage], pipe.parity);
+    pipe.owns.wait_until_full();
+    pipe.streams.wait_until_full();
     begin_products();
-    at.multiply_own(scores, 0, pipe.stream(0, pipe.stage));
+    at.multiply_own(scores, 0, pipe.stream(0, pipe.streams.stage));
     wait_for_products<0>();
     float factor[2];
     weigh(0, factor);
     at.round_weights(scores, weights);
 #pragma unroll 1
     for (int key = N; key < item.end; key += N) {
-      const int before = pipe.stage;
-      pipe.advance();
+      const int before = pipe.streams.stage;
+      pipe.streams.advance();
       if constexpr (kMasked) at.load_mask(mask, item, key);
-      wait_for(&pipe.full[pipe.stage], pipe.parity);
+      pipe.streams.wait_until_full();
       begin_products();
-      at.multiply_own(scores, 0, pipe.stream(0, pipe.stage));
+      at.multiply_own(scores, 0, pipe.stream(0, pipe.streams.stage));
       at.accumulate(out, part, weights, pipe.stream(1, before));
       wait_for_products<1>();
       const bool grows = weigh(key, factor);
       wait_for_products<0>();
-      pipe.release(&pipe.empty[before]);
+      pipe.streams.release_of_warp(before);
       at.take(out, part);
       if (grows) {
 #pragma unroll
@@ -146,10 +146,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       }
       at.round_weights(scores, weights);
     }
-    pipe.release(pipe.own_empty);
-    pipe.own_parity ^= 1;
+    pipe.owns.release_of_warp(0);
+    pipe.owns.advance();
     begin_products();
-    at.accumulate(out, part, weights, pipe.stream(1, pipe.stage));
+    at.accumulate(out, part, weights, pipe.stream(1, pipe.streams.stage));
 #pragma unroll
     for (int low = 0; low < 2; ++low) {
       sum[low] += __shfl_xor_sync(0xffffffffu, sum[low], 1);
@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       sum[low] = kMasked && !(sum[low] > 0) ? sum[low] : 1 / sum[low];
     }
     wait_for_products<0>();
-    pipe.release(&pipe.empty[pipe.stage]);
-    pipe.advance();
+    pipe.streams.release_of_warp(pipe.streams.stage);
+    pipe.streams.advance();
     at.take(out, part);
 #pragma unroll
     for (int i = 0; i < W / 2; ++i) out[i] *= sum[i % 4 / 2];

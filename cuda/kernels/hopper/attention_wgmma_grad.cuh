@@ -78,18 +78,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
 #pragma unroll
     for (int low = 0; low < 2; ++low)  // pitch is a multiple of tiles
       line[low] = args.lines[item.index * args.pitch + item.first + at.row + 8 * low];
-    wait_for(pipe.own_full, pipe.own_parity);
+    pipe.owns.wait_until_full();
     int before = -1;
 #pragma unroll 1
     for (int key = 0; key < item.end; key += N) {
       [[maybe_unused]] typename Group::KeyMask mask;
       if constexpr (kMasked) at.load_mask(mask, item, key);
-      wait_for(&pipe.full[pipe.stage], pipe.parity);
+      pipe.streams.wait_until_full();
       begin_products();
-      at.multiply_own(weights, 0, pipe.stream(0, pipe.stage));
-      at.multiply_own(slopes, 1, pipe.stream(1, pipe.stage));
+      at.multiply_own(weights, 0, pipe.stream(0, pipe.streams.stage));
+      at.multiply_own(slopes, 1, pipe.stream(1, pipe.streams.stage));
       wait_for_products<1>();
-      if (before >= 0) pipe.release(&pipe.empty[before]);
+      if (before >= 0) pipe.streams.release_of_warp(before);
       if constexpr (kMasked) at.add_mask(weights, mask);
       at.visit([&](int low, int, int, float& x) { x = power_of_2(x * scale - line[low].x); },
                weights);
@@ -101,18 +101,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_q(
                weights, slopes);
       at.round_weights(slopes, rounded);
       begin_products();
-      at.accumulate(result, part, rounded, pipe.stream(0, pipe.stage));
+      at.accumulate(result, part, rounded, pipe.stream(0, pipe.streams.stage));
       if constexpr (Group::kExact) {
         wait_for_products<0>();
         at.take(result, part);
       }
-      before = pipe.stage;
-      pipe.advance();
+      before = pipe.streams.stage;
+      pipe.streams.advance();
     }
     wait_for_products<0>();
-    pipe.release(&pipe.empty[before]);
-    pipe.release(pipe.own_empty);
-    pipe.own_parity ^= 1;
+    pipe.streams.release_of_warp(before);
+    pipe.owns.release_of_warp(0);
+    pipe.owns.advance();
     at.store(args.grad_q + item.batch * args.of.q_grad_step[0] + item.head * args.of.q_grad_step[1],
              args.of.q_grad_step[2], item.first, args.of.queries, args.of.width, result);
   });
@@ -157,24 +157,24 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
         mask[low] = key < of.keys ? static_cast<float>(from[key * of.mask_step[3]]) * kLog2E : 0;
       }
     }
-    wait_for(pipe.own_full, pipe.own_parity);
+    pipe.owns.wait_until_full();
     int query = item.begin, before = -1;
     for (; args.of.causal && query < item.end && query + N <= first; query += N) {  // none sees
-      wait_for(&pipe.full[pipe.stage], pipe.parity);
-      pipe.release(&pipe.empty[pipe.stage]);
-      pipe.advance();
+      pipe.streams.wait_until_full();
+      pipe.streams.release_of_warp(pipe.streams.stage);
+      pipe.streams.advance();
     }
 #pragma unroll 1
     for (; query < item.end; query += N) {
-      wait_for(&pipe.full[pipe.stage], pipe.parity);
+      pipe.streams.wait_until_full();
       begin_products();
-      at.multiply_own(weights, 0, pipe.stream(0, pipe.stage));
-      at.multiply_own(slopes, 1, pipe.stream(1, pipe.stage));
+      at.multiply_own(weights, 0, pipe.stream(0, pipe.streams.stage));
+      at.multiply_own(slopes, 1, pipe.stream(1, pipe.streams.stage));
       wait_for_products<1>();
-      if (before >= 0) pipe.release(&pipe.empty[before]);
+      if (before >= 0) pipe.streams.release_of_warp(before);
       // A pair is of the lane's columns 8 j and 8 j + 1.
       const auto* const lines =
-          reinterpret_cast<const float4*>(pipe.lines(pipe.stage)) + at.column / 2;
+          reinterpret_cast<const float4*>(pipe.lines(pipe.streams.stage)) + at.column / 2;
       at.visit(
           [&](int low, int j, int right, float& x) {
             const float4 pair = lines[4 * j];
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
             weights);
       at.round_weights(weights, rounded[0]);
       begin_products();
-      at.accumulate(of_values, part, rounded[0], pipe.stream(1, pipe.stage));
+      at.accumulate(of_values, part, rounded[0], pipe.stream(1, pipe.streams.stage));
       wait_for_products<kOperands - 1>();
       if constexpr (kOperands == 1) at.take(of_values, part);
       at.visit(
@@ -203,18 +203,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) attention_wgmma_grad_kv(
           weights, slopes);
       at.round_weights(slopes, rounded[kOperands - 1]);
       begin_products();
-      at.accumulate(of_keys, part, rounded[kOperands - 1], pipe.stream(0, pipe.stage));
+      at.accumulate(of_keys, part, rounded[kOperands - 1], pipe.stream(0, pipe.streams.stage));
       if constexpr (Group::kExact) {
         wait_for_products<0>();
         at.take(of_keys, part);
       }
-      before = pipe.stage;
-      pipe.advance();
+      before = pipe.streams.stage;
+      pipe.streams.advance();
     }
     wait_for_products<0>();
-    if (before >= 0) pipe.release(&pipe.empty[before]);
-    pipe.release(pipe.own_empty);
-    pipe.own_parity ^= 1;
+    if (before >= 0) pipe.streams.release_of_warp(before);
+    pipe.owns.release_of_warp(0);
+    pipe.owns.advance();
     const auto store = [&](T* to, const int64_t(&step)[3], int width,
                            const typename Group::Sums& sums) {
       at.store(to + item.batch * step[0] + item.head * step[1], step[2], item.first, args.of.keys,

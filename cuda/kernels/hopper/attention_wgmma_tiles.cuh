@@ -2,7 +2,7 @@
 // products of them.
 #pragma once
 
-#include "gradus/cuda/kernels/hopper/wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/pipeline.cuh"
 #include "gradus/cuda/kernels/rows/attention_tiles.cuh"
 
 namespace gradus::cuda {
@@ -53,30 +53,23 @@ struct AttentionItem {
   int index, head, batch, first, begin, end;  // index: of all heads
 };
 
-// The tiles of a block, and the barriers that its threads wait at.
+// The rings of a block: its own tiles, which are one stage, and those that stream by.
 template <class Tile>
 struct AttentionPipe {
   using T = typename Tile::Element;
-  static constexpr int kStages = Tile::kStages, kRows = Tile::kRows, N = Tile::kColumns;
-  static constexpr int kArrivals = 4 * Tile::kGroups;  // warps
+  static constexpr int kRows = Tile::kRows, N = Tile::kColumns;
 
   const AttentionWgmmaArgs<T>& args;
   char* tiles;
-  uint64_t *full, *empty, *own_full, *own_empty;
-  int stage = 0, parity = 0, own_parity = 0;
+  hopper::Ring<Tile::kStages, Tile::kStageBytes> streams;
+  hopper::Ring<1, Tile::kStagesFrom> owns;
 
   __device__ AttentionPipe(const AttentionWgmmaArgs<T>& of, char* shared)
-      : args(of), tiles(shared) {
-    using namespace hopper;
-    full = reinterpret_cast<uint64_t*>(shared + Tile::kBarriersFrom);
-    empty = full + kStages, own_full = empty + kStages, own_empty = own_full + 1;
-    if (threadIdx.x == 0) {
-      for (int i = 0; i < kStages; ++i)
-        init_barrier(&full[i], 1), init_barrier(&empty[i], kArrivals);
-      init_barrier(own_full, 1), init_barrier(own_empty, kArrivals);
-      publish_barriers();
-    }
-    __syncthreads();
+      : args(of),
+        tiles(shared),
+        streams(shared + Tile::kStagesFrom, Tile::kBarriersFrom - Tile::kLinesFrom),
+        owns(shared, Tile::kBarriersFrom - Tile::kStagesFrom + 16 * Tile::kStages) {
+    hopper::init_rings<1>(4 * Tile::kGroups, streams, owns);  // warps
   }
   __device__ char* own(int which) const {
     return tiles + which * (Tile::kPlanes * Tile::kOwnPlane);
@@ -87,13 +80,6 @@ struct AttentionPipe {
   }
   __device__ char* lines(int of_stage) const {
     return tiles + Tile::kLinesFrom + of_stage * Tile::kLineBytes;
-  }
-  __device__ void advance() {
-    if (++stage == kStages) stage = 0, parity ^= 1;
-  }
-  __device__ static void release(uint64_t* barrier) {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) hopper::arrive(barrier);
   }
 
   // f(item) for each of this block's. Alternate rounds go backwards, which balances causal tiles
@@ -136,32 +122,33 @@ struct AttentionPipe {
     using namespace hopper;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     each_item<kKeysFirst>([&](const AttentionItem& item) {
-      wait_for(own_empty, own_parity ^ 1);
-      own_parity ^= 1;
+      owns.wait_until_empty();
       if (lane == 0) {
-        arrive_and_expect(own_full, Tile::kStagesFrom);
+        owns.expect();
 #pragma unroll
         for (int which = 0; which < Tile::kOwn; ++which)
-          copy_tile<kRows>(own(which), args.own[which], own_full, item, item.first);
+          copy_tile<kRows>(own(which), args.own[which], owns.loads(), item, item.first);
       }
+      owns.advance();
       for (int at = item.begin; at < item.end; at += N) {
         float4 pair;  // of lines, loaded before they have a place
         if constexpr (Tile::kHasLines) {
           static_assert(N == 64);
           pair = reinterpret_cast<const float4*>(args.lines + item.index * args.pitch + at)[lane];
         }
-        wait_for(&empty[stage], parity ^ 1);
+        streams.wait_until_empty();
         if constexpr (Tile::kHasLines) {
-          reinterpret_cast<float4*>(lines(stage))[lane] = pair;
+          reinterpret_cast<float4*>(lines(streams.stage))[lane] = pair;
           __syncwarp();
         }
         if (lane == 0) {
-          arrive_and_expect(&full[stage], Tile::kStageBytes);
+          streams.expect();
 #pragma unroll
           for (int which = 0; which < 2; ++which)
-            copy_tile<N>(stream(which, stage), args.streams[which], &full[stage], item, at);
+            copy_tile<N>(stream(which, streams.stage), args.streams[which], streams.loads(), item,
+                         at);
         }
-        advance();
+        streams.advance();
       }
     });
   }
