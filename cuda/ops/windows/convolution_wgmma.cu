@@ -21,6 +21,7 @@ bool split_weight_gradient(const Convolution&, const Tensor&, const Tensor&, con
 #else
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -169,110 +170,120 @@ void run_products(ConvolutionPass pass, const Convolution& shape,
   }
 }
 
-// The time of such products by tiles of `columns`.
+// One way to make the output, or the gradient of the input: by tiles of so many columns.
 template <class T>
-double time_of_products(const std::vector<ChannelsLastArgs<T>>& products, int columns) {
-  double time = 0;
-  for (const ChannelsLastArgs<T>& of : products)
-    time += time_of(columns == 64 ? kNarrow : kWide,
-                    int64_t{ceil_div(of.rows, 256)} * ceil_div(of.columns, columns),
-                    kMultiprocessors / 2,
-                    int64_t{of.dim[0].taps} * of.dim[1].taps *
-                        ceil_div(of.channels, 128 / static_cast<int>(sizeof(T))));
-  return time;
-}
+struct ProductWay {
+  int columns;
+  WgmmaTimes times;
+  void (*run)(ConvolutionPass, const Convolution&, const std::vector<ChannelsLastArgs<T>>&,
+              const Tensor& turned);
 
-// How the gradient of a weight is made: by which tiles, and of how many parts.
+  double time(const std::vector<ChannelsLastArgs<T>>& products) const {
+    double sum = 0;
+    for (const ChannelsLastArgs<T>& of : products)
+      sum += time_of(times, int64_t{ceil_div(of.rows, 256)} * ceil_div(of.columns, columns),
+                     kMultiprocessors / 2,
+                     int64_t{of.dim[0].taps} * of.dim[1].taps *
+                         ceil_div(of.channels, 128 / static_cast<int>(sizeof(T))));
+    return sum;
+  }
+};
+template <class T>
+constexpr ProductWay<T> kProductWays[] = {{128, kWide, run_products<T, 128>},
+                                          {64, kNarrow, run_products<T, 64>}};
+
+// One way to make the gradient of a weight: a kernel, and its tiles.
+template <class Args>
+struct WeightWay {
+  void (*kernel)(Args);
+  WgmmaTimes times;
+  int rows, boxes, line, places;  // boxes of columns in a tile, of `line` channels each
+  int resident, threads, shared_bytes;
+};
+template <class Tile, class Args>
+constexpr WeightWay<Args> way_of(void (*kernel)(Args), const WgmmaTimes& times) {
+  return {kernel,        times,           Tile::kRows,    Tile::kBoxesB,     Tile::kLine,
+          Tile::kPlaces, Tile::kResident, Tile::kThreads, Tile::kSharedBytes};
+}
+template <class T>
+constexpr auto kWeightWays =
+    std::array{way_of<WeightWgmmaTile<64, 2>>(convolution_wgmma_weight<T, 64, 2>, kNarrowWeight),
+               way_of<WeightWgmmaTile<64, 1>>(convolution_wgmma_weight<T, 64, 1>, kNarrowWeight),
+               way_of<WeightWgmmaTile<128, 2>>(convolution_wgmma_weight<T, 128, 2>, kWideWeight)};
+template <>
+constexpr auto kWeightWays<float> =
+    std::array{way_of<WeightTf32Tile>(convolution_wgmma_weight_tf32, kTf32Weight)};
+// Without TF32.
+constexpr std::array kSplitWays = {
+    way_of<WeightSplitTile<2>>(convolution_wgmma_weight_split<2>, kWideSplit),
+    way_of<WeightSplitTile<1>>(convolution_wgmma_weight_split<1>, kNarrowSplit)};
+
+// A way, and into how many parts it cuts the places.
+template <class Args>
 struct WeightPlan {
-  int columns = 0, down = 0, parts = 1;
+  const WeightWay<Args>* way = nullptr;
+  int parts = 1;
   double time = std::numeric_limits<double>::infinity();
 };
-// One way to cut the product into tiles.
-struct WeightWay {
-  int columns, down, boxes, places;  // boxes of columns in a tile
-  WgmmaTimes times;
-};
-// Lines of boxes have `line` channels.
-template <class T>
-WeightPlan weight_plan(const ChannelsLastArgs<T>& of, int taps, int line,
-                       std::initializer_list<WeightWay> ways) {
+template <class T, class Args, size_t kWays>
+WeightPlan<Args> weight_plan(const ChannelsLastArgs<T>& of, int taps,
+                             const std::array<WeightWay<Args>, kWays>& ways) {
   // A single tile fills the device in as many parts as blocks fit at once.
   constexpr int kLeastSteps = 8, kMostParts = 2 * kMultiprocessors;
   // Seconds of a second pass, and of each number that it reads and that was written for it.
   constexpr double kOfPass = 2.9e-6, kOfSum = 8 / 1.7e12;
-  const int boxes = taps * ceil_div(of.channels, line);
   const double results = static_cast<double>(of.rows) * taps * of.channels;
-  WeightPlan best;
-  for (const WeightWay& way : ways) {
+  WeightPlan<Args> best;
+  for (const WeightWay<Args>& way : ways) {
     const int steps = ceil_div(of.depth, way.places);
-    const int64_t tiles = int64_t{ceil_div(of.rows, 64 * way.down)} * ceil_div(boxes, way.boxes);
+    const int boxes = taps * ceil_div(of.channels, way.line);
+    const int64_t tiles = int64_t{ceil_div(of.rows, way.rows)} * ceil_div(boxes, way.boxes);
     const int most = std::clamp(steps / kLeastSteps, 1, kMostParts);
     for (int wanted = 1; wanted <= most; ++wanted) {
       const int part = ceil_div(steps, wanted), parts = ceil_div(steps, part);
       double time = time_of(way.times, tiles * parts, kMultiprocessors, part);
       if (parts > 1) time += kOfPass + results * parts * kOfSum;
-      if (time < best.time) best = {way.columns, way.down, parts, time};
+      if (time < best.time) best = {&way, parts, time};
     }
   }
   return best;
 }
-WeightPlan plan_of(const ChannelsLastArgs<float>& of, int taps) {
-  return weight_plan(of, taps, 32, {{128, 2, 4, 32, kTf32Weight}});
-}
-template <class T>
-WeightPlan plan_of(const ChannelsLastArgs<T>& of, int taps) {
-  return weight_plan(
-      of, taps, 64,
-      {{64, 2, 1, 64, kNarrowWeight}, {64, 1, 2, 64, kNarrowWeight}, {128, 2, 2, 64, kWideWeight}});
-}
 
-// Runs a kernel whose args have all but how the places are cut. Where they are, another kernel adds
+// Runs a way whose args have all but how the places are cut. Where they are, another kernel adds
 // the parts. wide: if not null, gets the results in float32, not args.out.
-template <class Tile, class Args, class T>
-void run_weight(void (*kernel)(Args), Args args, int parts, MatmulArgs<float, T> sum, float* wide) {
-  const int taps = args.dim[0].taps * args.dim[1].taps;
-  const int steps = ceil_div(args.places, Tile::kPlaces);
-  const int64_t tiles =
-      int64_t{ceil_div(taps * ceil_div(args.channels, Tile::kLine), Tile::kBoxesB)} *
-      ceil_div(args.rows, Tile::kRows) * parts;
+template <class T, class Args>
+void run_weight(const WeightPlan<Args>& plan, Args args, float* wide) {
+  const WeightWay<Args>& way = *plan.way;
+  const int parts = plan.parts, taps = args.dim[0].taps * args.dim[1].taps;
+  const int steps = ceil_div(args.places, way.places);
+  const int64_t tiles = int64_t{ceil_div(taps * ceil_div(args.channels, way.line), way.boxes)} *
+                        ceil_div(args.rows, way.rows) * parts;
   const int64_t blocks =
-      int64_t{getDeviceProperties(current_device()).multiprocessors} * Tile::kResident;
+      int64_t{getDeviceProperties(current_device()).multiprocessors} * way.resident;
+  MatmulArgs<float, T> sum{};
   sum.out = args.out, sum.m = int64_t{args.rows} * taps, sum.n = args.channels;
   const Scratch partial(parts > 1 ? static_cast<size_t>(sum.m * sum.n * parts) * 4 : 0);
   args.parts = parts, args.part = ceil_div(steps, parts);
   args.partial = parts > 1 ? partial.as<float>() : wide;
-  launch_pdl(kernel,
-             {static_cast<unsigned>(std::min(tiles, blocks)), Tile::kThreads, Tile::kSharedBytes},
+  launch_pdl(way.kernel,
+             {dim3(static_cast<unsigned>(std::min(tiles, blocks))),
+              static_cast<unsigned>(way.threads), static_cast<size_t>(way.shared_bytes)},
              args);
   if (parts > 1) add_parts(partial.as<float>(), parts, sum, wide);
 }
 
-template <class Tile, class T>
-void run_weight(void (*kernel)(WeightWgmmaArgs<T>), const ChannelsLastArgs<T>& of, int64_t samples,
-                int parts) {
+template <class T>
+void run_weight(const WeightPlan<WeightWgmmaArgs<T>>& plan, const ChannelsLastArgs<T>& of,
+                int64_t samples) {
+  const WeightWay<WeightWgmmaArgs<T>>& way = *plan.way;
   WeightWgmmaArgs<T> args{};
   args.dim[0] = of.dim[0], args.dim[1] = of.dim[1];
   args.rows = of.rows, args.channels = args.gathered_plane = of.channels, args.places = of.depth;
-  args.grad =
-      boxes_of<T>(of.other, {of.rows, of.depth, 1}, {of.other_pitch, of.other_pitch * of.depth},
-                  {Tile::kLine, Tile::kPlaces, 1});
-  args.gathered = columns_of(of, samples, Tile::kPlaces);
+  args.grad = boxes_of<T>(of.other, {of.rows, of.depth, 1},
+                          {of.other_pitch, of.other_pitch * of.depth}, {way.line, way.places, 1});
+  args.gathered = columns_of(of, samples, way.places);
   args.out = of.out;
-  run_weight<Tile>(kernel, args, parts, MatmulArgs<float, T>{}, of.wide);
-}
-
-void run_weight(const ChannelsLastArgs<float>& of, int64_t samples, const WeightPlan& plan) {
-  run_weight<WeightTf32Tile>(convolution_wgmma_weight_tf32, of, samples, plan.parts);
-}
-template <class T>
-void run_weight(const ChannelsLastArgs<T>& of, int64_t samples, const WeightPlan& plan) {
-  const auto run = [&]<int N, int kDown>() {
-    run_weight<WeightWgmmaTile<N, kDown>>(convolution_wgmma_weight<T, N, kDown>, of, samples,
-                                          plan.parts);
-  };
-  plan.columns == 128 ? run.template operator()<128, 2>()
-  : plan.down == 2    ? run.template operator()<64, 2>()
-                      : run.template operator()<64, 1>();
+  run_weight<T>(plan, args, of.wide);
 }
 
 // The planes of x, a contiguous tensor of float32, with a pitch of `pitch` channels.
@@ -303,8 +314,7 @@ bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const T
   constexpr double kOfPlanes = 10 / 2e12, kOfOthers = 2 / 30e12;
   const auto taps = static_cast<int>(shape.taps());
   of.channels = counted(shape.channels);
-  WeightPlan plan =
-      weight_plan(of, taps, 64, {{128, 2, 2, 64, kWideSplit}, {64, 1, 2, 64, kNarrowSplit}});
+  WeightPlan plan = weight_plan(of, taps, kSplitWays);
   const int64_t of_input = shape.batch * pixels * pitch,
                 of_grad = shape.batch * outputs * grad_pitch;
   // A sixteenth of the memory is what planes may take.
@@ -330,11 +340,7 @@ bool split_weight_gradient(const Convolution& shape, const Tensor& grad, const T
   args.gathered = columns_of(of, shape.batch, 64);
   args.grad_data = grad.data_ptr<float>(), args.input_data = input.data_ptr<float>();
   args.out = out.data_ptr<float>();
-  const auto run = [&]<int kDown>() {
-    run_weight<WeightSplitTile<kDown>>(convolution_wgmma_weight_split<kDown>, args, plan.parts,
-                                       MatmulArgs<float>{}, nullptr);
-  };
-  plan.down == 2 ? run.template operator()<2>() : run.template operator()<1>();
+  run_weight<float>(plan, args, nullptr);
   return true;
 }
 
@@ -350,18 +356,18 @@ bool wgmma_convolution(ConvolutionPass pass, const Convolution& shape,
       return false;
   if (pass == ConvolutionPass::wgrad) {
     const ChannelsLastArgs<T>& of = products[0];
-    const WeightPlan plan = plan_of(of, static_cast<int>(shape.taps()));
+    const WeightPlan plan = weight_plan(of, static_cast<int>(shape.taps()), kWeightWays<T>);
     if (of.channels != of.out_channels || plan.time > time_of_others) return false;
-    run_weight(of, shape.batch, plan);
+    run_weight(plan, of, shape.batch);
     return true;
   }
-  const double narrow = time_of_products(products, 64), wide = time_of_products(products, 128);
-  if (std::min(narrow, wide) > time_of_others) return false;
+  const auto* const way = std::ranges::min_element(
+      kProductWays<T>, {}, [&](const ProductWay<T>& each) { return each.time(products); });
+  if (way->time(products) > time_of_others) return false;
   Tensor turned;
   if (!is_half<T> && pass == ConvolutionPass::dgrad)
     turned = turned_weight(weight, products[0].channels);
-  narrow < wide ? run_products<T, 64>(pass, shape, products, turned)
-                : run_products<T, 128>(pass, shape, products, turned);
+  way->run(pass, shape, products, turned);
   return true;
 }
 
