@@ -63,12 +63,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   extern __shared__ __align__(1024) char tiles[];
   AttentionPipe<Tile> pipe(args, tiles);
   wait_for_earlier_kernels();
-  if (threadIdx.x >= 256) {
-    give_registers<24>();
-    if (threadIdx.x < 288) pipe.template copy<false>();
-    return;
-  }
-  take_registers<240>();
+  if (!pipe.template take_role<false>()) return;
   const Group at(pipe);
   const float scale = args.of.scale * kLog2E;
   const int keys = static_cast<int>(args.of.keys);

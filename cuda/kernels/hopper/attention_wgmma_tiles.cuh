@@ -116,7 +116,18 @@ struct AttentionPipe {
                          barrier, 64 * x, first, Tile::kPlanes == 1 ? item.head : item.index,
                          Tile::kPlanes == 1 ? item.batch : plane);
   }
-  // Fills the tiles. The first warp of the third warpgroup calls it.
+  // Whether the thread multiplies. Those of the third warpgroup copy, and have no more to do.
+  template <bool kKeysFirst>
+  __device__ bool take_role() {
+    if (threadIdx.x >= 256) {
+      hopper::give_registers<24>();
+      if (threadIdx.x < 288) copy<kKeysFirst>();
+      return false;
+    }
+    hopper::take_registers<240>();
+    return true;
+  }
+  // Fills the tiles. One warp calls it.
   template <bool kKeysFirst>
   __device__ void copy() {
     using namespace hopper;
