@@ -38,13 +38,12 @@ struct AttentionWgmmaTile {
   static constexpr int kOwnPlane = kRows * W * 2, kStreamPlane = N * W * 2;
   static constexpr int kStageBytes = 2 * kPlanes * kStreamPlane;
   static constexpr int kLineBytes = kLines ? N * 8 : 0;
-  static constexpr int kBarrierBytes = 256, kMost = 227 * 1024 - kBarrierBytes;
   static constexpr int kStagesFrom = kOwn * kPlanes * kOwnPlane;
-  static constexpr int kFit = (kMost - kStagesFrom) / (kStageBytes + kLineBytes);
+  static constexpr int kFit = hopper::stages_that_fit(kStageBytes + kLineBytes, kStagesFrom);
   static constexpr int kStages = kFit < 4 ? kFit : 4;
   static constexpr int kLinesFrom = kStagesFrom + kStages * kStageBytes;
   static constexpr int kBarriersFrom = kLinesFrom + kStages * kLineBytes;
-  static constexpr int kSharedBytes = kBarriersFrom + kBarrierBytes;
+  static constexpr int kSharedBytes = kBarriersFrom + hopper::kBarrierBytes;
   static_assert(kStages >= 2);
 };
 
@@ -69,7 +68,7 @@ struct AttentionPipe {
         tiles(shared),
         streams(shared + Tile::kStagesFrom, Tile::kBarriersFrom - Tile::kLinesFrom),
         owns(shared, Tile::kBarriersFrom - Tile::kStagesFrom + 16 * Tile::kStages) {
-    hopper::init_rings<1>(4 * Tile::kGroups, streams, owns);  // warps
+    hopper::init_rings<1>(4 * Tile::kGroups, streams, owns);  // warps release their stages
   }
   __device__ char* own(int which) const {
     return tiles + which * (Tile::kPlanes * Tile::kOwnPlane);

@@ -51,10 +51,9 @@ struct ConvolutionWgmmaTile {
   static constexpr int kBlocks = N == 64 ? 2 : 1;
   static constexpr int kOuts = N == 64 ? 1 : 2;  // boxes of results of a warpgroup
   static constexpr int kBytesA = kRows * 128, kStageBytes = kBytesA + N * 128;
-  static constexpr int kOutBytes = 2 * kOuts * hopper::kBoxBytes, kBarrierBytes = 256;
-  static constexpr int kStages =
-      ((228 / kBlocks - 1) * 1024 - kOutBytes - kBarrierBytes) / kStageBytes;
-  static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + kBarrierBytes;
+  static constexpr int kOutBytes = 2 * kOuts * hopper::kBoxBytes;
+  static constexpr int kStages = hopper::stages_that_fit(kStageBytes, kOutBytes, kBlocks);
+  static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + hopper::kBarrierBytes;
 };
 
 // A place counted through all samples: in each dimension of its sample.

@@ -105,9 +105,9 @@ struct WeightWgmmaTile {
   static constexpr int kRows = 64 * kDown, kBoxesA = kDown;
   static constexpr int kBoxesB = N / 64 * (kDown == 1 ? 2 : 1);
   static constexpr int kResident = N <= 128 ? 2 : 1;
-  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox, kBarrierBytes = 256;
-  static constexpr int kStages = ((228 / kResident - 1) * 1024 - kBarrierBytes) / kStageBytes;
-  static constexpr int kSharedBytes = kStages * kStageBytes + kBarrierBytes;
+  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox;
+  static constexpr int kStages = hopper::stages_that_fit(kStageBytes, 0, kResident);
+  static constexpr int kSharedBytes = kStages * kStageBytes + hopper::kBarrierBytes;
 };
 
 template <class T, int N, int kDown>

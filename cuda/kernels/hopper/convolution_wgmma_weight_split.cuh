@@ -69,9 +69,9 @@ struct WeightSplitTile {
   static constexpr int kBox = hopper::kBoxBytes, kLine = 64, kPlanes = 3, kResident = 1;
   static constexpr int kRows = 64 * kDown, kBoxesA = kDown, kBoxesB = 2;
   static constexpr int kColumns = 64 * kDown;  // of a warpgroup
-  static constexpr int kStageBytes = kPlanes * (kBoxesA + kBoxesB) * kBox, kBarrierBytes = 256;
-  static constexpr int kStages = (227 * 1024 - kBarrierBytes) / kStageBytes;
-  static constexpr int kSharedBytes = kStages * kStageBytes + kBarrierBytes;
+  static constexpr int kStageBytes = kPlanes * (kBoxesA + kBoxesB) * kBox;
+  static constexpr int kStages = hopper::stages_that_fit(kStageBytes);
+  static constexpr int kSharedBytes = kStages * kStageBytes + hopper::kBarrierBytes;
 };
 
 // A sum of places first to last - 1 without splitting.

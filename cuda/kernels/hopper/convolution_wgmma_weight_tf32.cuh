@@ -19,10 +19,11 @@ struct WeightTf32Tile {
   static constexpr int kThreads = 288, kPlaces = 32;  // of a step
   static constexpr int kRows = 128, kColumns = 128, kPlanes = 1;
   static constexpr int kLine = 32, kBox = 32 * 128, kBoxesA = 4, kBoxesB = 4;
-  static constexpr int kResident = 1, kTurnedBytes = kBoxesB * kBox, kBarrierBytes = 256;
+  static constexpr int kResident = 1, kTurnedBytes = kBoxesB * kBox;
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox;
-  static constexpr int kStages = (227 * 1024 - 2 * kTurnedBytes - kBarrierBytes) / kStageBytes;
-  static constexpr int kSharedBytes = 2 * kTurnedBytes + kStages * kStageBytes + kBarrierBytes;
+  static constexpr int kStages = hopper::stages_that_fit(kStageBytes, 2 * kTurnedBytes);
+  static constexpr int kSharedBytes =
+      2 * kTurnedBytes + kStages * kStageBytes + hopper::kBarrierBytes;
 };
 
 __global__ void __launch_bounds__(WeightTf32Tile::kThreads, 1)

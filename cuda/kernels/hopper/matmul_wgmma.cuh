@@ -44,10 +44,11 @@ struct WgmmaTile {
   // Small tiles are those of products that leave most of a GPU idle. The next kernel starts beside
   // them, also where it has as large blocks.
   static constexpr bool kLeavesRoom = kRows * N <= 64 * 64;
-  static constexpr int kMostBytes = (kLeavesRoom ? 113 : 227) * 1024;
-  static constexpr int kStages = (kMostBytes - 2048 - kOutBytes) / kStageBytes;
   // Boxes are aligned to 1024 bytes, which a block's shared memory need not be.
-  static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + 1024 + 256;
+  static constexpr int kOtherBytes = kOutBytes + 1024;
+  static constexpr int kStages =
+      hopper::stages_that_fit(kStageBytes, kOtherBytes, kLeavesRoom ? 2 : 1);
+  static constexpr int kSharedBytes = kStages * kStageBytes + kOtherBytes + hopper::kBarrierBytes;
 };
 
 // The place of a cluster's next tile. Eight tiles in a column, then the next column, so that what

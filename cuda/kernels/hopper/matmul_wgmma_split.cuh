@@ -68,8 +68,8 @@ struct WgmmaSplitTile {
   static constexpr int kRows = 128, kCols = 128, kDepth = 64, kThreads = 384, kCluster = 2;
   static constexpr int kPlanes = 3, kBoxes = 2;  // of 64 rows or columns, a plane
   static constexpr int kStageBytes = 2 * kPlanes * kBoxes * hopper::kBoxBytes;
-  static constexpr int kStages = 2;
-  static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + 256;
+  static constexpr int kStages = hopper::stages_that_fit(kStageBytes, 1024);
+  static constexpr int kSharedBytes = kStages * kStageBytes + 1024 + hopper::kBarrierBytes;
 };
 
 // Terms first to last - 1 of an element, added without splitting.

@@ -10,6 +10,14 @@
 
 namespace gradus::cuda::hopper {
 
+// Bytes for the barriers of a block, which has at most 227 KiB of shared memory.
+inline constexpr int kBarrierBytes = 256;
+// The stages of a block that has `other` bytes beside them and the barriers, where a multiprocessor
+// has so many blocks.
+constexpr int stages_that_fit(int stage_bytes, int other = 0, int blocks = 1) {
+  return ((228 / blocks - 1) * 1024 - kBarrierBytes - other) / stage_bytes;
+}
+
 // A ring of stages, and the place of a thread in it. A phase of a stage's barrier `full` ends when
 // all bytes of a load have come, and one of `empty` when all consumers have released the stage.
 template <int kStages, int kStageBytes, int kCluster = 1>
