@@ -115,7 +115,7 @@ struct AttentionPipe {
                          barrier, 64 * x, first, Tile::kPlanes == 1 ? item.head : item.index,
                          Tile::kPlanes == 1 ? item.batch : plane);
   }
-  // Whether the thread multiplies. Those of the third warpgroup copy, and have no more to do.
+  // Whether the thread multiplies. The third warpgroup copies, and has no more to do.
   template <bool kKeysFirst>
   __device__ bool take_role() {
     if (threadIdx.x >= 256) {

@@ -371,6 +371,67 @@ bool small_convolution(Part part, const Convolution& shape, const Tensor& a, con
   return out.dtype() != kDouble && takes_contiguous(a, b, out) &&
          is_direct(part, shape, is_exact(a)) && multiply(part, shape, a, b, bias, out, sums);
 }
+
+// --- The ways to make a convolution
+// Tensors of Backend::convolution.
+struct Call {
+  Part part;
+  const Convolution& shape;
+  const Tensor &a, &b, &bias, &out;
+
+  bool is_half() const { return a.dtype() == kHalf || a.dtype() == kBFloat16; }
+};
+// Makes a convolution; or returns false, and does nothing, where it is not for it.
+using ConvolutionWay = bool(CudaBackend&, const Call&);
+
+bool depthwise_way(CudaBackend&, const Call& c) {
+  return may_choose() && depthwise_convolution(c.part, c.shape, c.a, c.b, c.bias, c.out);
+}
+bool direct_way(CudaBackend&, const Call& c) {
+  return small_convolution(c.part, c.shape, c.a, c.b, c.bias, c.out);
+}
+// Half types and TF32, by tensor cores.
+bool channels_last_way(CudaBackend&, const Call& c) {
+  if (convolves_by_cudnn()) return false;
+  if (c.is_half()) return half_convolution(c.part, c.shape, c.a, c.b, c.bias, c.out);
+  return c.a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
+         has_tensor_cores() && tf32_convolution(c.part, c.shape, c.a, c.b, c.bias, c.out);
+}
+// The ways that follow want contiguous tensors.
+bool contiguous_way(CudaBackend& backend, const Call& c) {
+  if (c.a.is_contiguous() && c.b.is_contiguous() && c.out.is_contiguous()) return false;
+  const Tensor made = raw::empty(c.out.sizes(), c.out.scalar_type(), c.out.device());
+  backend.convolution(c.part, c.shape, raw::contiguous(c.a), raw::contiguous(c.b), c.bias, made);
+  backend.copy(made, c.out);
+  return true;
+}
+// Half types as float32.
+bool wide_way(CudaBackend& backend, const Call& c) {
+  if (!c.is_half()) return false;
+  const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
+  const bool of_floats = c.out.dtype() == kFloat;
+  const Tensor sums = of_floats ? c.out : raw::empty(c.out.sizes(), kFloat, c.out.device());
+  backend.convolution(c.part, c.shape, wide(c.a), wide(c.b), of_floats ? Tensor() : wide(c.bias),
+                      sums);
+  if (!of_floats) backend.copy(sums, c.out);
+  return true;
+}
+bool cudnn_way(CudaBackend&, const Call& c) {
+  if (!convolves_by_cudnn()) return false;
+  cudnn_convolution(c.part, c.shape, c.a, c.b, c.bias, c.out);
+  return true;
+}
+// Gradients of weights, exact, by wgmma.
+bool planes_way(CudaBackend&, const Call& c) {
+  return c.part == Part::wgrad && c.out.dtype() == kFloat &&
+         split_weight_gradient(c.shape, c.a, c.b, c.out);
+}
+bool gathered_way(CudaBackend&, const Call& c) {
+  return multiply(c.part, c.shape, c.a, c.b, c.bias, c.out);
+}
+// The first one that makes a convolution is its way (docs/backends.md).
+constexpr ConvolutionWay* kWays[] = {depthwise_way, direct_way, channels_last_way, contiguous_way,
+                                     wide_way,      cudnn_way,  planes_way,        gathered_way};
 }  // namespace
 
 void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
@@ -390,38 +451,15 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
       "' may add in an order that depends on the batch, which setBatchInvariant(true) forbids; "
       "pick "
       "another with set_convolution_kernel(\"automatic\")");
-  const bool half = a.dtype() == kHalf || a.dtype() == kBFloat16;
-  const auto by_tiles = [&] {
-    if (convolves_by_cudnn()) return false;
-    if (half) return half_convolution(part, shape, a, b, bias, out);
-    return a.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
-           has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out);
-  };
+  const Call call = {part, shape, a, b, bias, out};
   if (part == Part::dgrad && bias.defined()) {
     const bool direct = takes_contiguous(a, b, out) && is_direct(part, shape, is_exact(a));
-    if (shape.groups == 1 && !direct && by_tiles()) return;
+    if (shape.groups == 1 && !direct && channels_last_way(*this, call)) return;
     convolution(part, shape, a, b, Tensor(), out);
     return raw::zip_(BinaryOp::add, out, bias);
   }
-  if (may_choose() && depthwise_convolution(part, shape, a, b, bias, out)) return;
-  if (small_convolution(part, shape, a, b, bias, out)) return;
-  if (by_tiles()) return;
-  if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
-    const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
-    convolution(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made);
-    return copy(made, out);
-  }
-  if (half) {
-    const auto wide = [](const Tensor& x) { return x.defined() ? raw::to(x, kFloat) : x; };
-    if (out.dtype() == kFloat) return convolution(part, shape, wide(a), wide(b), Tensor(), out);
-    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
-    convolution(part, shape, wide(a), wide(b), wide(bias), sums);
-    return copy(sums, out);
-  }
-  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
-  if (part == Part::wgrad && out.dtype() == kFloat && split_weight_gradient(shape, a, b, out))
-    return;
-  multiply(part, shape, a, b, bias, out);
+  for (ConvolutionWay* const way : kWays)
+    if (way(*this, call)) return;
 }
 
 }  // namespace gradus::cuda

@@ -213,7 +213,7 @@ constexpr auto kWeightWays =
 template <>
 constexpr auto kWeightWays<float> =
     std::array{way_of<WeightTf32Tile>(convolution_wgmma_weight_tf32, kTf32Weight)};
-// Without TF32.
+// Exact gradients: a float is three planes.
 constexpr std::array kSplitWays = {
     way_of<WeightSplitTile<2>>(convolution_wgmma_weight_split<2>, kWideSplit),
     way_of<WeightSplitTile<1>>(convolution_wgmma_weight_split<1>, kNarrowSplit)};
@@ -225,9 +225,9 @@ struct WeightPlan {
   int parts = 1;
   double time = std::numeric_limits<double>::infinity();
 };
-template <class T, class Args, size_t kWays>
+template <class T, class Args, size_t kCount>
 WeightPlan<Args> weight_plan(const ChannelsLastArgs<T>& of, int taps,
-                             const std::array<WeightWay<Args>, kWays>& ways) {
+                             const std::array<WeightWay<Args>, kCount>& ways) {
   // A single tile fills the device in as many parts as blocks fit at once.
   constexpr int kLeastSteps = 8, kMostParts = 2 * kMultiprocessors;
   // Seconds of a second pass, and of each number that it reads and that was written for it.
