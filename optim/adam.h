@@ -6,6 +6,8 @@
 //   m = beta1 * m + (1 - beta1) * g
 //   v = beta2 * v + (1 - beta2) * g^2
 //   p = p - lr / (1 - beta1^step) * m / (sqrt(u / (1 - beta2^step)) + eps)        (else u = v)
+//
+// maximize: of -grad, as in all that have this option.
 #pragma once
 
 #include <tuple>
@@ -27,15 +29,17 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
   using betas_t = std::tuple<double, double>;
   GRADUS_FIELDS(Self, AT_LEAST_0(double, lr), FROM_0_BELOW_1(betas_t, betas, {0.9, 0.999}),
                 AT_LEAST_0(double, eps, 1e-8), AT_LEAST_0(double, weight_decay),
-                VALUE(bool, amsgrad, false));
+                VALUE(bool, amsgrad, false), VALUE(bool, maximize, false));
 
   Update<UpdateOp::adam> update(const AdamParamState& state) const {
     const auto [beta1, beta2] = betas_;
+    // The formula takes grad, and -grad as well where these two are negative: v has no sign.
+    const double sign = maximize_ ? -1 : 1;
     Update<UpdateOp::adam> next{.states = amsgrad_ ? 3 : 2,
                                 .coefficients = {.decay = 1,
-                                                 .weight_decay = weight_decay_,
+                                                 .weight_decay = sign * weight_decay_,
                                                  .beta1 = beta1,
-                                                 .one_minus_beta1 = 1 - beta1,
+                                                 .one_minus_beta1 = sign * (1 - beta1),
                                                  .beta2 = beta2,
                                                  .one_minus_beta2 = 1 - beta2,
                                                  .step_size = 0,  // by count()

@@ -2,8 +2,6 @@
 // each step: Loshchilov and Hutter, "Decoupled weight decay regularization" (2019).
 #pragma once
 
-#include <utility>
-
 #include "gradus/optim/adam.h"
 
 namespace gradus::optim {
@@ -15,7 +13,8 @@ struct AdamWOptions : AdamOptionsOf<AdamWOptions> {
 
   Update<UpdateOp::adam> update(const AdamWParamState& state) const {
     auto next = AdamOptionsOf::update(state);
-    next.coefficients.decay = 1 - lr() * std::exchange(next.coefficients.weight_decay, 0);
+    next.coefficients.decay = 1 - lr() * weight_decay();
+    next.coefficients.weight_decay = 0;
     return next;
   }
 };

@@ -1,15 +1,19 @@
 // All of optim.
 #pragma once
 
+#include "gradus/optim/adadelta.h"
 #include "gradus/optim/adagrad.h"
 #include "gradus/optim/adam.h"
+#include "gradus/optim/adamax.h"
 #include "gradus/optim/adamw.h"
 #include "gradus/optim/averaged_model.h"
 #include "gradus/optim/grad_scaler.h"
 #include "gradus/optim/lbfgs.h"
 #include "gradus/optim/lion.h"
 #include "gradus/optim/muon.h"
+#include "gradus/optim/nadam.h"
 #include "gradus/optim/optimizer.h"
+#include "gradus/optim/radam.h"
 #include "gradus/optim/rmsprop.h"
 #include "gradus/optim/schedulers/cosine.h"
 #include "gradus/optim/schedulers/cyclic.h"

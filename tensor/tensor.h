@@ -212,13 +212,14 @@ class Tensor {
   // for remove_hook. Errors: Error where the tensor does not require grad.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const {
-    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
-      return add_hook([call = std::forward<Hook>(hook)](const Tensor& grad) mutable {
-        call(grad);
-        return Tensor();
-      });
-    else
-      return add_hook(std::forward<Hook>(hook));
+    return add_any_hook(std::forward<Hook>(hook), false);
+  }
+  // Calls hook(Tensor) with this leaf when a backward pass has added to its grad(), which the hook
+  // may use and free. A Tensor that it returns has no effect. Returns a handle for remove_hook.
+  // Errors: Error where the tensor does not require grad, or is no leaf.
+  template <class Hook>
+  unsigned register_post_accumulate_grad_hook(Hook&& hook) const {
+    return add_any_hook(std::forward<Hook>(hook), true);
   }
   void remove_hook(unsigned handle) const;
   // Accumulates d(this)/d(leaf) into the leaves' grad(), or into that of `inputs` alone where they
@@ -451,7 +452,19 @@ class Tensor {
 
  private:
   static constexpr int64_t kNoSizes[] = {0};
-  unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
+  template <class Hook>
+  unsigned add_any_hook(Hook&& hook, bool accumulated) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
+      return add_hook(
+          [call = std::forward<Hook>(hook)](const Tensor& x) mutable {
+            call(x);
+            return Tensor();
+          },
+          accumulated);
+    else
+      return add_hook(std::forward<Hook>(hook), accumulated);
+  }
+  unsigned add_hook(std::function<Tensor(const Tensor&)> hook, bool accumulated) const;
   [[noreturn]] static void undefined(const char* op = nullptr, const char* argument = nullptr);
   void check_accessor(size_t dims, int64_t limit) const;
   void check_host(const char* op) const;

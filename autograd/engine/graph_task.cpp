@@ -53,7 +53,7 @@ void run_hooks(const Node& node, Tensors& grads) {
   if (!found) return;
   for (const TensorHook& hook : std::vector<TensorHook>(*found)) {  // hooks may remove hooks
     Tensor& grad = grads[hook.output_nr];
-    if (!grad.defined()) continue;
+    if (hook.accumulated || !grad.defined()) continue;
     Tensor replaced = hook.call(grad);
     if (!replaced.defined()) continue;
     check<Error>(replaced.sizes() == grad.sizes() && replaced.dtype() == grad.dtype() &&

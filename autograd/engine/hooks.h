@@ -13,6 +13,7 @@ struct TensorHook {
   unsigned handle;
   const void* retains;  // the AutogradMeta whose gradient it keeps, for retain_grad(); or null
   std::function<Tensor(const Tensor&)> call;
+  bool accumulated = false;  // of a leaf: it sees the leaf when its grad() has been added to
 };
 
 namespace autograd {

@@ -79,7 +79,10 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
                       owners_of(grad.impl().storage) == 1 && lies_as_gradient(leaf_, grad);
   accumulate_grad(leaf_, grad, hooked || (expected.defined() && expected.is_same(grad)));
-  const auto called = post_accumulate_;  // hooks may remove hooks
+  // Hooks may remove hooks.
+  for (const TensorHook& hook : std::vector<TensorHook>(tensor_hooks()))
+    if (hook.accumulated) hook.call(leaf_);
+  const auto called = post_accumulate_;
   for (const auto& hook : called) (*hook)(leaf_);
   return {};
 }

@@ -8,6 +8,7 @@ namespace {
 template <class Saved>
 void connect(std::shared_ptr<Node> node, const Tensor& output, TensorRefs inputs,
              const Saved& saved) {
+  own_unless_shared(output, inputs);
   node->reserve_next_edges(inputs.size());
   for (const Tensor& input : inputs)
     node->add_next_edge(input.defined() ? gradient_edge(input) : Edge{});

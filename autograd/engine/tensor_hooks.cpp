@@ -1,4 +1,5 @@
-// The hooks of tensors: register_hook, remove_hook, retain_grad.
+// The hooks of tensors: register_hook, register_post_accumulate_grad_hook, remove_hook,
+// retain_grad.
 #include <algorithm>
 
 #include "gradus/autograd/engine/meta.h"
@@ -21,12 +22,16 @@ void insert(std::vector<TensorHook>& hooks, TensorHook hook) {
 
 }  // namespace
 
-unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
-  check<Error>(requires_grad(),
-               "register_hook: cannot register a hook on a variable that doesn't require gradient; "
+unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook, bool accumulated) const {
+  const char* const op = accumulated ? "register_post_accumulate_grad_hook" : "register_hook";
+  check<Error>(requires_grad(), op,
+               ": cannot register a hook on a variable that doesn't require gradient; "
                "call requires_grad_() first");
+  check<Error>(!accumulated || is_leaf(), op,
+               ": post accumulate grad hooks cannot be registered on non-leaf tensors; use "
+               "register_hook(), which sees their gradient");
   const unsigned handle = new_hook_handle();
-  insert(hooks_of(*this), {output_nr(), handle, nullptr, std::move(hook)});
+  insert(hooks_of(*this), {output_nr(), handle, nullptr, std::move(hook), accumulated});
   return handle;
 }
 

@@ -141,6 +141,15 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
       nb::arg("hook"),
       "Calls hook(grad) when the gradient of this tensor is ready. Returns a handle "
       "whose remove() takes the hook away.");
+  c.def(
+      "register_post_accumulate_grad_hook",
+      [](const Tensor& x, nb::handle hook) {
+        return HookHandle{x.impl_ptr(), x.register_post_accumulate_grad_hook(
+                                            TensorHookCall{hold_callback(hook)})};
+      },
+      nb::arg("hook"),
+      "Calls hook(leaf) when a backward pass has added to grad of this leaf. Returns a handle "
+      "whose remove() takes the hook away.");
 
   nb::class_<Context>(m, "_Context", nb::dynamic_attr())
       .def("save_for_backward",

@@ -305,6 +305,10 @@ void bind_optimizers(nb::module_& m) {
   OPTIMIZER(RMSprop)
   OPTIMIZER(LBFGS)
   OPTIMIZER(Lion)
+  OPTIMIZER(Adadelta)
+  OPTIMIZER(Adamax)
+  OPTIMIZER(NAdam)
+  OPTIMIZER(RAdam)
   OPTIMIZER(Muon)
 }
 

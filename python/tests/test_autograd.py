@@ -60,6 +60,26 @@ def test_hooks_change_gradients_and_can_be_removed():
     assert seen == [[3, 3]] and x.grad.tolist() == [33, 33]
 
 
+def test_hooks_after_accumulation_step_leaf_by_leaf():
+    a, b = (gradus.ones(2, requires_grad=True) for _ in range(2))
+    optimizers = {x: gradus.optim.SGD([x], lr=0.1) for x in (a, b)}
+
+    def step(leaf):
+        optimizers[leaf].step()
+        optimizers[leaf].zero_grad()
+
+    handles = [x.register_post_accumulate_grad_hook(step) for x in (a, b)]
+    (a * 2 + b * 3).sum().backward()
+    assert gradus.allclose(a, gradus.tensor([0.8, 0.8])) and gradus.allclose(b, gradus.tensor([0.7, 0.7]))
+    assert a.grad is None and b.grad is None
+    for handle in handles:
+        handle.remove()
+    (a * 2).sum().backward()
+    assert a.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="non-leaf"):
+        (a * 2).register_post_accumulate_grad_hook(step)
+
+
 class Cube(gradus.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):

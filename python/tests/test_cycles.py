@@ -108,6 +108,7 @@ def forward_hook_of_cpp(token):
 def hook_of_a_tensor(token):
     x = leaf(token)
     x.register_hook(lambda grad: x and None)
+    x.register_post_accumulate_grad_hook(lambda leaf: x and None)
     return x
 
 

@@ -275,7 +275,8 @@ def test_unsorted_lengths_are_refused():
 
 def test_optimizers_take_the_keywords_that_say_how():
     x = nn.Parameter(gradus.ones(2))
-    for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.Adagrad, optim.RMSprop):
+    for kind in (optim.SGD, optim.Adam, optim.AdamW, optim.Adagrad, optim.RMSprop, optim.Adadelta,
+                 optim.Adamax, optim.NAdam, optim.RAdam):
         kind([x], lr=0.1, foreach=None, differentiable=False)
     optim.AdamW([x], lr=0.1, fused=True, capturable=True)
     with pytest.raises(NotImplementedError, match="AdamW: a step has no gradient"):

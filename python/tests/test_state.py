@@ -27,6 +27,10 @@ OPTIMIZERS = {
     "Adagrad": lambda p: gradus.optim.Adagrad(p, lr=0.1),
     "RMSprop": lambda p: gradus.optim.RMSprop(p, lr=0.1, momentum=0.5),
     "Lion": lambda p: gradus.optim.Lion(p, lr=0.1),
+    "Adadelta": lambda p: gradus.optim.Adadelta(p, rho=0.8),
+    "Adamax": lambda p: gradus.optim.Adamax(p, lr=0.1, maximize=True),
+    "NAdam": lambda p: gradus.optim.NAdam(p, lr=0.1, momentum_decay=0.01),
+    "RAdam": lambda p: gradus.optim.RAdam(p, lr=0.1, decoupled_weight_decay=True, weight_decay=0.1),
 }
 
 

@@ -25,6 +25,9 @@ Tensor flat(const Tensor& x, size_t inner) {
 }
 Tensor turned(const Tensor& x) { return raw::transpose(x, x.dim() - 2, x.dim() - 1); }
 
+// A result: no view, since nobody else has the columns.
+Tensor from_columns(const Tensor& columns) { return raw::alias(turned(columns)); }
+
 // A copy in which the columns of x are contiguous: (..., columns, rows).
 Tensor columns_of(const Tensor& x) { return raw::clone(turned(x)); }
 // The same for what is only read: x's own memory where it lies so already.
@@ -63,7 +66,7 @@ Cholesky cholesky(const Tensor& a, bool upper) {
     factorize(Factorization::cholesky, {.upper = upper}, {matrices, flat(info, 0)});
     backend(matrices).triangle(!upper, 0, matrices, matrices);
   }
-  return {turned(factor), info};
+  return {from_columns(factor), info};
 }
 
 Lu lu(const Tensor& a) {
@@ -71,7 +74,7 @@ Lu lu(const Tensor& a) {
   const Tensor pivots = new_vectors(a, std::min(a.size(-2), a.size(-1)), kInt);
   if (factors.numel() > 0)
     factorize(Factorization::lu, {}, {flat(factors, 2), flat(pivots, 1), flat(info, 0)});
-  return {turned(factors), pivots, info};
+  return {from_columns(factors), pivots, info};
 }
 
 Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed,
@@ -80,7 +83,7 @@ Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool tr
   if (out.numel() > 0)
     factorize(Factorization::lu_solve, {.transposed = transposed, .has_info = has_info},
               {flat(columns_read(lu), 2), flat(raw::contiguous(pivots), 1), flat(out, 2)});
-  return turned(out);
+  return from_columns(out);
 }
 
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transposed, bool unit) {
@@ -90,7 +93,7 @@ Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool trans
     factorize(Factorization::triangular_solve,
               {.upper = upper != by_rows, .transposed = transposed != by_rows, .unit = unit},
               {flat(by_rows ? a : columns_read(a), 2), flat(out, 2)});
-  return turned(out);
+  return from_columns(out);
 }
 
 Qr qr(const Tensor& a, bool complete, bool with_q) {
@@ -110,7 +113,7 @@ Qr qr(const Tensor& a, bool complete, bool with_q) {
     raw::copy_(raw::narrow(q, a.dim() - 2, 0, k), raw::narrow(factors, a.dim() - 2, 0, k));
   }
   factorize(Factorization::householder, {}, {flat(q, 2), flat(tau, 1)});
-  out.q = turned(q);
+  out.q = from_columns(q);
   return out;
 }
 
@@ -120,7 +123,7 @@ Eigh eigh(const Tensor& a, bool upper, bool vectors) {
   if (work.numel() > 0)
     factorize(Factorization::eigh, {.upper = upper, .vectors = vectors},
               {flat(work, 2), flat(values, 1), flat(info, 0)});
-  return {values, vectors ? turned(work) : Tensor(), info};
+  return {values, vectors ? from_columns(work) : Tensor(), info};
 }
 
 Eig eig(const Tensor& a, bool vectors) {
@@ -134,7 +137,7 @@ Eig eig(const Tensor& a, bool vectors) {
     factorize(Factorization::eig, {.vectors = vectors},
               {flat(work, 2), flat(values, pairs ? 2 : 1), vectors ? flat(columns, 2) : columns,
                flat(info, 0)});
-  return {values, vectors ? turned(columns) : Tensor(), info};
+  return {values, vectors ? from_columns(columns) : Tensor(), info};
 }
 
 Svd svd(const Tensor& a, bool full, bool vectors) {
@@ -154,8 +157,8 @@ Svd svd(const Tensor& a, bool full, bool vectors) {
                flat(out.s, 1), vectors ? flat(square, 2) : square, flat(out.info, 0)});
   }
   if (vectors) {
-    out.u = wide ? square : turned(tall);
-    out.vh = wide ? tall : turned(square);
+    out.u = wide ? square : from_columns(tall);
+    out.vh = wide ? tall : from_columns(square);
   }
   return out;
 }

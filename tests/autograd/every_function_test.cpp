@@ -12,6 +12,7 @@
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/dlpack.h"
+#include "tests/changed_result.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -341,6 +342,43 @@ TEST(EveryFunction, HasItsDerivativesByComplexNumbers) {
     }
   }
   EXPECT_GT(checked, 100);
+}
+
+// Those of real numbers are tests/conformance/ops/results_test.cpp's.
+TEST(EveryFunction, ResultsOfComplexNumbersChangeInPlace) {
+  const Quiet quiet;
+  manual_seed(7);
+  Tensors x;
+  for (int i = 0; i < 6; ++i) x.push_back(randn({3, 3}, kComplexDouble));
+  int64_t changed = 0;
+  for (const Call& call : calls()) {
+    if (call.name == std::string("linalg_eig")) continue;  // its vectors have any phase
+    for (const int64_t number : {1, 2, 0, -1}) {
+      Tensors leaves;
+      const auto results = [&] {
+        leaves.clear();
+        for (const Tensor& each : x) leaves.push_back(each.clone().requires_grad_());
+        return results_of(call, leaves, number);
+      };
+      const size_t count = results().size();
+      SCOPED_TRACE(call.name + std::string(", number ") + std::to_string(number));
+      for (size_t i = 0; i < count; ++i) {
+        try {
+          changed += expect_changes_in_place(
+              call.name,
+              [&] {
+                const Tensor y = results()[i];
+                return CallResult{leaves, y};
+              },
+              1e-12);
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+        }
+      }
+      if (count > 0) break;
+    }
+  }
+  EXPECT_GT(changed, 100);
 }
 
 }  // namespace every_function

@@ -27,6 +27,39 @@ TEST(Hooks, OnALeafRunBeforeAccumulation) {
   expect_values(x.grad(), {10});
 }
 
+TEST(Hooks, AfterAccumulationSeeTheLeafAndMayFreeItsGradient) {
+  const Tensor x = tensor({2.0}, requires_grad()), y = x * 1;
+  std::string order;
+  x.register_hook([&](const Tensor& grad) {
+    order += "before ";
+    return grad * 2;
+  });
+  const unsigned handle = x.register_post_accumulate_grad_hook([&](Tensor leaf) {
+    EXPECT_TRUE(leaf.is_same(x));
+    order += "after ";
+    const NoGradGuard guard;
+    leaf.sub_(leaf.grad());
+    leaf.mutable_grad() = Tensor();
+  });
+  x.register_post_accumulate_grad_hook([&](const Tensor& leaf) {
+    order += leaf.grad().defined() ? "whole" : "freed";
+    return ones({7});  // is left out
+  });
+  (x * 5 + x * 2).sum().backward();
+  EXPECT_EQ(order, "before after freed");
+  expect_values(x, {2 - 14});
+  EXPECT_FALSE(x.grad().defined());
+  autograd::grad({(x * 3).sum()}, {x});  // adds to no grad()
+  EXPECT_EQ(order, "before after freedbefore ");
+  x.remove_hook(handle);
+  (x * 5).sum().backward();
+  EXPECT_EQ(order, "before after freedbefore before whole");
+  expect_error<Error>([&] { y.register_post_accumulate_grad_hook([](const Tensor&) {}); },
+                      "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  expect_error<Error>([&] { ones({2}).register_post_accumulate_grad_hook([](const Tensor&) {}); },
+                      "on a variable that doesn't require gradient");
+}
+
 TEST(Hooks, QueueCallbackRunsAtTheEndOfTheOutermostPass) {
   Tensor x = ones({2}).requires_grad_(), z = ones({2}).requires_grad_();
   std::string order;

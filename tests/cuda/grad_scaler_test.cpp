@@ -30,7 +30,11 @@ std::vector<Make> algorithms() {
       with<optim::AdamW>(optim::AdamWOptions(0.02)),
       with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.3).initial_accumulator_value(0.1)),
       with<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5)),
-      with<optim::Lion>(optim::LionOptions(0.01))};
+      with<optim::Lion>(optim::LionOptions(0.01)), with<optim::Adadelta>(optim::AdadeltaOptions()),
+      with<optim::Adamax>(optim::AdamaxOptions(0.02)),
+      with<optim::NAdam>(optim::NAdamOptions(0.02)),
+      // Its rate is a small difference of large numbers where the second beta is near 1.
+      with<optim::RAdam>(optim::RAdamOptions(0.02).betas({0.9, 0.9}))};
 }
 
 Tensors parameters_on_gpu() {

@@ -84,6 +84,10 @@ TEST_F(GraphedTest, AStepWithEveryOptimizerThatCanBeCaptured) {
   check(optimizer_with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.3)));
   check(optimizer_with<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5)));
   check(optimizer_with<optim::Lion>(optim::LionOptions(0.01)));
+  check(optimizer_with<optim::Adadelta>(optim::AdadeltaOptions()));
+  check(optimizer_with<optim::Adamax>(optim::AdamaxOptions(0.02)));
+  check(optimizer_with<optim::NAdam>(optim::NAdamOptions(0.02)));
+  check(optimizer_with<optim::RAdam>(optim::RAdamOptions(0.02)));
 }
 
 // The pieces are computed on streams beside the captured one.

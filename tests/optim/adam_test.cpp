@@ -44,6 +44,15 @@ TEST(Adam, FollowsItsFormulaByHand) {
   EXPECT_FALSE(state_of(adam, p).max_exp_avg_sq().defined());
 }
 
+TEST(Adam, MaximizesByTheNegativeGradient) {
+  const Tensor p = tensor({1.0}, requires_grad());
+  Adam adam({p}, AdamOptions(0.1).betas({0.5, 0.75}).eps(0.5).weight_decay(1).maximize(true));
+  step(adam, full({1}, 3));  // g = -2, m = -1, v = 1; m / 0.5 = -2, sqrt(v / 0.25) = 2
+  expect_values(p, {1 + 0.1 * 2 / 2.5}, 1e-7);
+  expect_values(state_of(adam, p).exp_avg(), {-1});
+  expect_values(state_of(adam, p).exp_avg_sq(), {1});
+}
+
 // What PyTorch counts for each parameter: one that joins later starts with its own first step.
 TEST(Adam, CountsTheStepsOfEveryParameter) {
   const Tensor a = tensor({1.0}, requires_grad()), b = tensor({1.0}, requires_grad());
@@ -89,11 +98,11 @@ TEST(Adam, GoesOnFromItsStateDict) {
   step(first, factors * -2);
   const auto state = first.state_dict();
   EXPECT_EQ(state.keys(),
-            (std::vector<std::string>{"param_groups.0.lr", "param_groups.0.betas.0",
-                                      "param_groups.0.betas.1", "param_groups.0.eps",
-                                      "param_groups.0.weight_decay", "param_groups.0.amsgrad",
-                                      "group_of.0", "state.0.step", "state.0.exp_avg",
-                                      "state.0.exp_avg_sq", "state.0.max_exp_avg_sq"}));
+            (std::vector<std::string>{
+                "param_groups.0.lr", "param_groups.0.betas.0", "param_groups.0.betas.1",
+                "param_groups.0.eps", "param_groups.0.weight_decay", "param_groups.0.amsgrad",
+                "param_groups.0.maximize", "group_of.0", "state.0.step", "state.0.exp_avg",
+                "state.0.exp_avg_sq", "state.0.max_exp_avg_sq"}));
   EXPECT_EQ(state["param_groups.0.betas.1"].item<double>(), 0.9);
   EXPECT_EQ(state["state.0.step"].item<int64_t>(), 2);
   const Tensor b = a.detach().clone().requires_grad_();

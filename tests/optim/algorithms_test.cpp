@@ -1,4 +1,5 @@
-// Adagrad, RMSprop, Lion, LBFGS and Muon: defaults, state, devices, and what is refused.
+// All optimizers but SGD and Adam, which have tests of their own: defaults, state, devices, and
+// what is refused.
 #include "tests/support.h"
 
 namespace gradus {
@@ -28,6 +29,13 @@ const std::vector<Algorithm>& algorithms() {
              p, RMSpropOptions(0.02).eps(0.1).momentum(0.5).centered(true));
        }},
       {"Lion", [](const Tensors& p) { return std::make_unique<Lion>(p, 0.02); }},
+      {"Adadelta",
+       [](const Tensors& p) {
+         return std::make_unique<Adadelta>(p, AdadeltaOptions(2).eps(1e-5));
+       }},
+      {"Adamax", [](const Tensors& p) { return std::make_unique<Adamax>(p, 0.05); }},
+      {"NAdam", [](const Tensors& p) { return std::make_unique<NAdam>(p, 0.05); }},
+      {"RAdam", [](const Tensors& p) { return std::make_unique<RAdam>(p, 0.05); }},
       {"LBFGS",
        [](const Tensors& p) {
          return std::make_unique<LBFGS>(p, LBFGSOptions(0.2).max_iter(3).history_size(2));
@@ -125,7 +133,7 @@ TEST(Algorithms, AStepThatFailsChangesNothing) {
   }
 }
 
-TEST(Algorithms, HaveTheDefaultsOfLibtorch) {
+TEST(Algorithms, HaveTheDefaultsOfPyTorch) {
   const AdagradOptions adagrad;
   EXPECT_EQ(adagrad.lr(), 1e-2);
   EXPECT_EQ(adagrad.lr_decay() + adagrad.weight_decay() + adagrad.initial_accumulator_value(), 0);
@@ -135,6 +143,23 @@ TEST(Algorithms, HaveTheDefaultsOfLibtorch) {
   EXPECT_EQ(rmsprop.alpha(), 0.99);
   EXPECT_EQ(rmsprop.eps(), 1e-8);
   EXPECT_EQ(rmsprop.weight_decay() + rmsprop.momentum() + rmsprop.centered(), 0);
+  const AdadeltaOptions adadelta;
+  EXPECT_EQ(adadelta.lr(), 1);
+  EXPECT_EQ(adadelta.rho(), 0.9);
+  EXPECT_EQ(adadelta.eps(), 1e-6);
+  EXPECT_EQ(adadelta.weight_decay() + adadelta.maximize(), 0);
+  const auto as_adam = [](const auto& options, double lr) {
+    EXPECT_EQ(options.lr(), lr);
+    EXPECT_EQ(options.betas(), std::make_tuple(0.9, 0.999));
+    EXPECT_EQ(options.eps(), 1e-8);
+    EXPECT_EQ(options.weight_decay() + options.maximize(), 0);
+  };
+  as_adam(AdamOptions(), 1e-3);
+  as_adam(AdamaxOptions(), 2e-3);
+  as_adam(NAdamOptions(), 2e-3);
+  as_adam(RAdamOptions(), 1e-3);
+  EXPECT_EQ(NAdamOptions().momentum_decay(), 4e-3);
+  EXPECT_FALSE(NAdamOptions().decoupled_weight_decay() || RAdamOptions().decoupled_weight_decay());
   const LBFGSOptions lbfgs;
   EXPECT_EQ(lbfgs.lr(), 1);
   EXPECT_EQ(lbfgs.max_iter(), 20);
@@ -167,6 +192,16 @@ TEST(Algorithms, RefuseOptionsThatMakeNoSense) {
   refuses(lion, LionOptions(-1), "Lion: lr = -1, expected 0 or more");
   refuses(lion, LionOptions().betas({0.5, 1}), "Lion: betas.1 = 1, expected 0 or more and below 1");
   refuses(lion, LionOptions().weight_decay(-1), "Lion: weight_decay = -1, expected 0 or more");
+  const std::type_identity<Adadelta> adadelta;
+  refuses(adadelta, AdadeltaOptions().rho(1), "Adadelta: rho = 1, expected 0 or more and below 1");
+  refuses(adadelta, AdadeltaOptions().eps(-1), "Adadelta: eps = -1, expected 0 or more");
+  const std::type_identity<NAdam> nadam;
+  refuses(nadam, NAdamOptions().betas({1, 0}),
+          "NAdam: betas.0 = 1, expected 0 or more and below 1");
+  refuses(nadam, NAdamOptions().momentum_decay(-1),
+          "NAdam: momentum_decay = -1, expected 0 or more");
+  refuses(std::type_identity<Adamax>(), AdamaxOptions(-1), "Adamax: lr = -1, expected 0 or more");
+  refuses(std::type_identity<RAdam>(), RAdamOptions(-1), "RAdam: lr = -1, expected 0 or more");
   const std::type_identity<LBFGS> lbfgs;
   refuses(lbfgs, LBFGSOptions(-1), "LBFGS: lr = -1, expected 0 or more");
   refuses(lbfgs, LBFGSOptions().history_size(0), "LBFGS: history_size = 0, expected 1 or more");

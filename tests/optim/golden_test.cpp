@@ -140,6 +140,41 @@ Tensor lion(const Words& w) {
                                          .weight_decay(std::stod(w[5])));
 }
 
+// maxadam, maxadamw, adamax, nadam, radam: DTYPE LR BETA1 BETA2 EPS WEIGHT_DECAY MAXIMIZE, and more
+// of the last two.
+template <class Options>
+Options with_betas(const Words& w) {
+  return Options(std::stod(w[2]))
+      .betas({std::stod(w[3]), std::stod(w[4])})
+      .eps(std::stod(w[5]))
+      .weight_decay(std::stod(w[6]))
+      .maximize(flag(w[7]));
+}
+template <class Optimizer, class Options>
+Tensor adaptive(const Words& w) {
+  return elementwise<Optimizer>(w, with_betas<Options>(w));
+}
+// ... DECOUPLED_WEIGHT_DECAY MOMENTUM_DECAY
+Tensor nadam(const Words& w) {
+  return elementwise<optim::NAdam>(w, with_betas<optim::NAdamOptions>(w)
+                                          .decoupled_weight_decay(flag(w[8]))
+                                          .momentum_decay(std::stod(w[9])));
+}
+// ... DECOUPLED_WEIGHT_DECAY
+Tensor radam(const Words& w) {
+  return elementwise<optim::RAdam>(
+      w, with_betas<optim::RAdamOptions>(w).decoupled_weight_decay(flag(w[8])));
+}
+
+// adadelta DTYPE LR RHO EPS WEIGHT_DECAY MAXIMIZE
+Tensor adadelta(const Words& w) {
+  return elementwise<optim::Adadelta>(w, optim::AdadeltaOptions(std::stod(w[2]))
+                                             .rho(std::stod(w[3]))
+                                             .eps(std::stod(w[4]))
+                                             .weight_decay(std::stod(w[5]))
+                                             .maximize(flag(w[6])));
+}
+
 std::optional<std::string> optional_text(const std::string& word) {
   return word == "None" ? std::nullopt : std::make_optional(word);
 }
@@ -196,6 +231,12 @@ TEST(OptimGolden, MatchesPyTorch) {
                           {"adagrad", {adagrad, 1000}},
                           {"rmsprop", {rmsprop, 1000}},
                           {"lion", {lion, 1000}},
+                          {"maxadam", {adaptive<optim::Adam, optim::AdamOptions>, 1000}},
+                          {"maxadamw", {adaptive<optim::AdamW, optim::AdamWOptions>, 1000}},
+                          {"adamax", {adaptive<optim::Adamax, optim::AdamaxOptions>, 1000}},
+                          {"nadam", {nadam, 1000}},
+                          {"radam", {radam, 1000}},
+                          {"adadelta", {adadelta, 1000}},
                           {"lbfgs", {lbfgs, 1e6}},
                           {"muon", {muon, kMuonSlack}}});
 }

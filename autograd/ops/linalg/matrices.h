@@ -51,7 +51,10 @@ void record_results(const char* name, ArrayRef<Tensor> results, const Tensor& in
       if (tensor.is_same(results[i])) place = i;
     node->save(tensor, place);
   }
-  for (const Tensor& result : results) set_history(result, node, node->add_input_metadata(result));
+  for (const Tensor& result : results) {
+    own_unless_shared(result, TensorRefs{input});
+    set_history(result, node, node->add_input_metadata(result));
+  }
 }
 
 }  // namespace gradus::matrices

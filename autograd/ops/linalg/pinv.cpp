@@ -158,10 +158,10 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
   const bool full_rank = method == "gels";
   const Tensor rank = full_rank ? empty({0}, TensorOptions(kLong).device(a.device()))
                                 : linalg_matrix_rank(a, std::nullopt, as_tensor(rcond, a));
-  const Tensor x = raw::alias(without_graph([&] {  // a tensor of its own, whatever made it
+  const Tensor x = without_graph([&] {
     return full_rank ? full_rank_solution(a, y)
                      : linalg_pinv(a, std::nullopt, as_tensor(rcond, a)).matmul(y);
-  }));
+  });
   if (recording(a, y))
     record(
         "LinalgLstsqBackward0", x, {a, y}, {a, y}, [full_rank, rcond](Node& n, const Tensor& grad) {

@@ -129,7 +129,9 @@ def elementwise_trajectories(out, start, goal):
                      {"lr": 0.02, "alpha": 0.9, "eps": 0.1, "weight_decay": 0.1, "momentum": 0.5,
                       "centered": True}]),
         "lion": (Lion, dict(lr=0.01, betas0=0.9, betas1=0.99, weight_decay=0.0),
-                 [{}, {"weight_decay": 0.5}, {"betas0": 0.5, "betas1": 0.7}, {"betas0": 0.0}])}
+                 [{}, {"weight_decay": 0.5}, {"betas0": 0.5, "betas1": 0.7}, {"betas0": 0.0}]),
+        **adaptive_tables()}
+    torch.set_default_dtype(torch.float64)  # in which NAdam keeps its product of momenta
     for name, (kind, base, settings) in tables.items():
         for dtype, changed in itertools.product((torch.float64, torch.float32), settings):
             o = {**base, **changed}
@@ -144,6 +146,25 @@ def elementwise_trajectories(out, start, goal):
                 return descend(optimizer, lambda: (torch.cat(halves) - goal.to(dtype)).square()
                                .square().sum(), halves)
             out.case(f"{name} {NAMES[dtype]} {words(o)}", run)
+    torch.set_default_dtype(torch.float32)
+
+
+def adaptive_tables():
+    base = dict(lr=0.05, betas0=0.9, betas1=0.999, eps=1e-8, weight_decay=0.0, maximize=False)
+    plain = [{}, {"weight_decay": 0.1, "eps": 1e-3}, {"betas0": 0.5, "betas1": 0.7, "eps": 1e-3},
+             {"maximize": True, "weight_decay": 0.1, "betas0": 0.6, "lr": 0.002}]
+    decoupled = [*plain, {"decoupled_weight_decay": True, "weight_decay": 0.2},
+                 {"decoupled_weight_decay": True, "weight_decay": 0.2, "maximize": True, "lr": 0.002}]
+    return {
+        "maxadam": (torch.optim.Adam, {**base, "maximize": True}, [{}, {"weight_decay": 0.1}]),
+        "maxadamw": (torch.optim.AdamW, {**base, "maximize": True}, [{}, {"weight_decay": 0.1}]),
+        "adamax": (torch.optim.Adamax, base, plain),
+        "nadam": (torch.optim.NAdam, {**base, "decoupled_weight_decay": False, "momentum_decay": 4e-3},
+                  [*decoupled, {"momentum_decay": 0.0}, {"momentum_decay": 2.0, "betas0": 0.99}]),
+        "radam": (torch.optim.RAdam, {**base, "decoupled_weight_decay": False}, decoupled),
+        "adadelta": (torch.optim.Adadelta, dict(lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0, maximize=False),
+                     [{}, {"weight_decay": 0.1}, {"rho": 0.5, "eps": 1e-2, "lr": 0.3}, {"rho": 0.0, "eps": 1e-3},
+                      {"maximize": True, "weight_decay": 0.2, "lr": 0.1}])}
 
 
 def lbfgs_trajectories(out, start):
