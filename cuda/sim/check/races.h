@@ -12,13 +12,15 @@
 
 namespace gradus::cuda::sim {
 
+// Its functions are inlined: every access of a kernel calls them.
 class Races {
  public:
   static constexpr char kStrong[] = "changes, atomically or as volatile";
 
   // `shared`: the shared memory that the access is to; null for global memory.
   // `as`: who accesses it, where that is no thread (async.h).
-  Races(Worker& worker, const Seen& seen, const SharedMemory* shared, Record as = Record())
+  [[gnu::always_inline]] Races(Worker& worker, const Seen& seen, const SharedMemory* shared,
+                               Record as = Record())
       : worker_(worker),
         thread_(*worker.current),
         seen_(seen),
@@ -28,7 +30,7 @@ class Races {
                 (seen.is_volatile &&
                  (seen.access == Access::read || !shared || thread_.fence.thread_through != 0))) {}
 
-  void check(Cell* cells) const {
+  [[gnu::always_inline]] void check(Cell* cells) const {
     const uintptr_t end = seen_.address + seen_.size;
     for (uintptr_t word = seen_.address / 4 * 4; word < end; word += 4, ++cells) {
       const uintptr_t from = std::max(word, seen_.address), to = std::min(word + 4, end);
@@ -48,7 +50,7 @@ class Races {
 
   // Whether nothing that this file knows of orders `before` and `now`: no barrier and no
   // __syncwarp.
-  bool concurrent(Record before, Record now) const {
+  [[gnu::always_inline]] bool concurrent(Record before, Record now) const {
     const Intervals& intervals = *worker_.launch->intervals;
     if (before.bits() == 0 || !intervals.is_current(before.interval())) return false;
     if (before.interval() != now.interval()) {
@@ -59,7 +61,7 @@ class Races {
     if (before.thread() == now.thread()) return false;
     return !same_warp(before, now) || !worker_.has_synced(thread_, before);
   }
-  bool races(Record before, Record now) const {
+  [[gnu::always_inline]] bool races(Record before, Record now) const {
     return (before.bytes() & now.bytes()) && concurrent(before, now) && !worker_.knows(before);
   }
   void meet(const std::atomic<uint64_t>& slot, const char* verb, Record now,
@@ -85,7 +87,7 @@ class Races {
       remember(cell.other_read, now);
   }
 
-  void check_word(Cell& cell, Record now, uintptr_t address) const {
+  [[gnu::always_inline]] void check_word(Cell& cell, Record now, uintptr_t address) const {
     if (seen_.access == Access::read) {
       // A later write would have been compared with that read.
       if (const Record before = load(cell.read); before.same_moment(now) && before.covers(now))

@@ -184,7 +184,7 @@ void Worker::begin_block(uint64_t number) {
 Worker::Progress Worker::proceed() {
   if (abandoned_) return Progress::over;
   if (next_ready_ < ready_.size()) {
-    resume(*ready_[next_ready_++]);
+    while (next_ready_ < ready_.size() && !abandoned_) resume(*ready_[next_ready_++]);
     return Progress::ran;
   }
   ready_.clear();
