@@ -12,7 +12,7 @@
 
 namespace gradus::cuda::sim {
 
-// Its functions are inlined: every access of a kernel calls them.
+// The compiler inlines what every access of a kernel calls.
 class Races {
  public:
   static constexpr char kStrong[] = "changes, atomically or as volatile";
