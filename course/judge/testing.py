@@ -223,9 +223,9 @@ class Context:
             self.fail(text + (f" ({held} stood there before: it was not written)" if held in text else ""),
                       counterexample.compared(found, expected, what, _same, self._inputs))
 
-    def close(self, found, expected, what, tolerance=1e-5):
-        """Each number within tolerance * max(1, |expected|)."""
-        near = lambda a, b: _same(a, b) or abs(a - b) <= tolerance * max(1.0, abs(b))  # noqa: E731
+    def close(self, found, expected, what, tolerance=1e-5, least=1.0):
+        """Each number within tolerance * max(least, |expected|)."""
+        near = lambda a, b: _same(a, b) or abs(a - b) <= tolerance * max(least, abs(b))  # noqa: E731
         if not isinstance(expected, (list, tuple)):
             found, expected = [found], [expected]
         if len(found) != len(expected) or not all(map(near, found, expected)):
