@@ -2,7 +2,7 @@
 import itertools
 import math
 
-from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, Op2, hidden, place, positions, public
+from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, Op2, hidden, nearly_contiguous, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -32,20 +32,6 @@ def _(t):
         found = t.run(op=op, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, y_sizes=y_sizes,
                       y_strides=y_strides, x=x, y=y, memory=[-999.5] * count)["memory"]
         t.close(found, expected, "out's memory", 1e-6, least=0)
-
-
-def nearly_contiguous(sizes):
-    """Strides that differ from those of a contiguous tensor in the order of the dimensions, or at one place: dense ones in each order, a gap
-    behind one dimension, one stride of 0."""
-    for order in itertools.permutations(range(len(sizes))):
-        strides, step = [0] * len(sizes), 1
-        for d in order:
-            strides[d], step = step, step * sizes[d]
-        yield strides
-    contiguous = public("1.2").row_major(sizes)
-    for at in range(len(sizes)):
-        yield [stride + 5 * math.prod(sizes[d + 1:at]) * (d < at) for d, stride in enumerate(contiguous)]
-        yield [0 if d == at else stride for d, stride in enumerate(contiguous)]
 
 
 @hidden("1.2", of="strides", test="nearly contiguous", title="one tensor has the strides of a contiguous one but for one place, or in another order", hint="Every stride of each tensor counts.")
