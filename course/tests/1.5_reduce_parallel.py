@@ -13,7 +13,7 @@ PART = 256  # kPart in core/cpu.h
 
 
 def reduces(t, x, op=ADD, start=0.0, chunks=4, backwards=0, races=False):
-    return t.run(findings=not races, x=x, op=op, start=start, chunks=chunks, backwards=backwards)
+    return t.run(findings=not races, x=x, op=op, start=start, chunks=chunks, backwards=backwards, **({"watch": 1} if races else {}))
 
 
 def result(t, x, **more):

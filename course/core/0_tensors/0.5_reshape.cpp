@@ -8,9 +8,9 @@ namespace course {
 std::optional<View> reshape(const View& x, const Dims& sizes) {
   // BEGIN SOLUTION 0.5
   View out{x.data, x.offset, sizes, Dims(sizes.size())};
-  constexpr long kMost = std::numeric_limits<long>::max();  // in place of a product that no long holds
   long count = 1, known = 1;
   for (const long size : x.sizes) count *= size;
+  constexpr long kMost = std::numeric_limits<long>::max();  // in place of a product that no long holds
   long* open = nullptr;  // the size that is -1
   for (long& size : out.sizes) {
     if (size < -1 || (size == -1 && open != nullptr)) throw std::invalid_argument("reshape: these are no sizes");

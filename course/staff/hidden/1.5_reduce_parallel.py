@@ -1,11 +1,11 @@
 """Hidden tests of task 1.5."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
-def result(t, x, op=0, start=0.0, chunks=4, backwards=0, findings=True):
-    return t.run(findings=findings, x=x, op=op, start=start, chunks=chunks, backwards=backwards)["result"][0]
+def result(t, x, **more):
+    return public("1.5").result(t, x, **more)
 
 
 @hidden("1.5", of="tail", test="random lengths", title="random lengths and numbers of chunks",
@@ -39,9 +39,9 @@ def _(t):
     for op in (0, 2, 4):
         for n, chunks, backwards in [(5, 3, 0), (700, 3, 1), (5000, 20, 1), (4096, 16, 0), (300 * 256 + 3, 3, 0)]:
             x = (t.quarters(5000) * (n // 5000 + 1))[:n]
-            result(t, x, op=op, chunks=chunks, backwards=backwards, findings=False)
+            result(t, x, op=op, chunks=chunks, backwards=backwards, races=True)
             x[::50] = [0.0] * len(x[::50])
-            result(t, x, op=op, chunks=chunks, backwards=backwards, findings=False)
+            result(t, x, op=op, chunks=chunks, backwards=backwards, races=True)
 
 
 @hidden("1.5", of="values", test="many numbers", title="30,000 numbers", hint="Nothing limits the number of parts.")
