@@ -1,6 +1,7 @@
 // The simulated cache.
 #include "core/cache.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -43,8 +44,18 @@ void store_cached(int array, long i, float value) {
   *at = value;
 }
 
+void Cache::follow(int array, long element) {
+  if (array != array_) array_ = array, ++run_, length_ = 0;
+  if (element >= static_cast<long>(used_.size())) used_.resize(static_cast<size_t>(element) + 1);
+  long& used = used_[static_cast<size_t>(element)];
+  if (used == run_) return;
+  used = run_;
+  longest_[array] = std::max(longest_[array], ++length_);
+}
+
 void Cache::access(int array, long address) {
   ++accesses_[array];
+  follow(array, address / static_cast<long>(sizeof(float)));
   const long line = address / kLine;
   if (!lines_.empty() && lines_.front() == line) return;
   if (line >= static_cast<long>(places_.size())) places_.resize(static_cast<size_t>(line) + 1, lines_.end());

@@ -17,11 +17,18 @@ class Cache {
   void access(int array, long address);
   long misses(int array) const { return misses_[array]; }
   long accesses(int array) const { return accesses_[array]; }
+  // The most different elements of an array that were read one after the other, with no access to another array.
+  long longest_run(int array) const { return longest_[array]; }
 
  private:
+  void follow(int array, long element);
+
   std::list<long> lines_;                          // the last used first
   std::vector<std::list<long>::iterator> places_;  // of each line of memory in lines_
-  long misses_[3] = {}, accesses_[3] = {};
+  long misses_[3] = {}, accesses_[3] = {}, longest_[3] = {};
+  // The run of accesses to one array: which it is, its number, its elements, and in which run each element was used last.
+  long array_ = -1, run_ = 0, length_ = 0;
+  std::vector<long> used_;
 };
 
 // Element i of array number 0, 1 or 2, by way of the cache. The arrays lie where only these two find them.

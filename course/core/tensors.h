@@ -8,7 +8,7 @@
 namespace course {
 
 // A way of seeing memory: the element at position p is
-// data[offset + p[0] * strides[0] + p[1] * strides[1] + ...]. Several views may share memory.
+// data[offset + p[0] * strides[0] + p[1] * strides[1] + ...]. Several views may share memory. Strides are never below 0, as in PyTorch.
 struct View {
   float* data = nullptr;
   long offset = 0;
@@ -43,8 +43,8 @@ View expand(const View& x, const Dims& sizes);
 
 // Task 0.5. x with other sizes and the same elements in row-major order, as a view; empty where
 // only a copy could have them. One size may be -1: it is found from the others.
-// Errors: std::invalid_argument where the number of elements differs, a size is below -1, or -1 has not
-// exactly one answer (two of them; or beside a 0).
+// Errors: std::invalid_argument where the number of elements differs (that of x fits into a long, the product of sizes need not),
+// a size is below -1, or -1 has not exactly one answer (two of them; or beside a 0).
 std::optional<View> reshape(const View& x, const Dims& sizes);
 
 }  // namespace course

@@ -20,7 +20,7 @@ constexpr int kMaxRank = 4;
 
 // Sizes and strides in a form that a kernel can take as an argument. The element at position
 // (i0, i1, ...) is data[i0 * strides[0] + i1 * strides[1] + ...]. A stride of 0 repeats an element
-// along its dimension: so an operand is broadcast without a copy.
+// along its dimension: so an operand is broadcast without a copy. Strides are never below 0, as in PyTorch.
 struct Layout {
   int rank = 0;
   long sizes[kMaxRank] = {}, strides[kMaxRank] = {};

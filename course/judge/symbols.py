@@ -21,8 +21,9 @@ ALLOWED = re.compile(
     r"|(exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
     r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|remquo|drem|fma|fmax|fmin"
     r"|fabs|fdim|hypot|copysign|nextafter|nexttoward|frexp|ldexp|modf|ilogb|logb|scalbn|scalbln|significand|sincos|exp10|nan|gamma|[jy][01n])[fl]?"
-    # std::complex, and what the compiler calls for its products and quotients.
+    # std::complex, and what the compiler calls for its products and quotients, and for those of __int128.
     r"|c(abs|arg|exp|log|sqrt|pow|proj|a?(sin|cos|tan)h?)[fl]?|__(mul|div)[hsdxt]c3|std::(to|from)_chars\(.*"
+    r"|__u?(div|mod)ti3|__u?divmodti4|__fix(uns)?[sdxt]fti|__float(un)?ti[sdxt]f"
     r"|std::__throw_\w+\(.*|std::__glibcxx_assert_fail\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
     r"|std::(exception|logic_error|runtime_error|invalid_argument|out_of_range|length_error|domain_error|range_error"
     r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access|bad_cast|bad_weak_ptr|nested_exception)::.*"

@@ -1,4 +1,4 @@
-// Runs task 1.4. "memory" is that of out, with what it holds before.
+// Runs task 1.4. "memory" is that of out, with what it holds before; with "same" b lies in the memory of a.
 #include "core/cpu.h"
 #include "runner/bordered.h"
 #include "runner/runner.h"
@@ -11,7 +11,7 @@ void run(const Message& in, Message& out) {
   const size_t apart = in.has("apart") ? in.number("apart") : 0;  // of the halves of a and b
   out.floats("memory", at_both_borders([&](Border border) {
     const Bordered memory(in.floats("memory"), border), a(in.floats("a"), border, apart), b(in.floats("b"), border, apart);
-    course::cpu::matmul(memory.data(), matrix(a, "a_strides"), matrix(b, "b_strides"), size("m"), size("n"), size("k"));
+    course::cpu::matmul(memory.data(), matrix(a, "a_strides"), matrix(in.has("same") ? a : b, "b_strides"), size("m"), size("n"), size("k"));
     return memory.take();
   }));
 }

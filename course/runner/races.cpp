@@ -2,11 +2,13 @@
 #include "runner/races.h"
 
 #include <backtrace.h>
+#include <link.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <unordered_map>
 
 #include "core/cpu.h"
@@ -23,8 +25,9 @@ struct Use {
 
 struct State {
   long chunks = 1, chunk = kNobody, calls = 0;
-  bool backwards = false;
+  bool backwards = false, watched = false;
   uintptr_t x = 0, x_end = 0, stack = 0;  // the chunk's own stack lies below the address `stack`
+  uintptr_t own = 0, own_end = 0;         // variables that are thread_local: each chunk's thread has its own
   std::vector<long> reads;                // of x, by each chunk
   long outside = 0;
   std::unordered_map<uintptr_t, Use> uses;
@@ -79,7 +82,7 @@ void access(bool writes, const void* address, size_t size, void* place) {
     return;
   }
   const auto top = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  if (state.chunk == kNobody || !state.finding.empty() || (at >= top && at < state.stack)) return;
+  if (!state.watched || state.chunk == kNobody || !state.finding.empty() || (at >= top && at < state.stack) || (at >= state.own && at < state.own_end)) return;
   for (uintptr_t byte = at; byte < at + size; ++byte) {
     Use& use = state.uses[byte];
     const bool after_write = use.writer != kNobody && use.writer != state.chunk;
@@ -98,7 +101,7 @@ void access(bool writes, const void* address, size_t size, void* place) {
 
 // Memory that is given back may be another chunk's afterwards.
 void forget(void* memory) {
-  if (busy || state.chunk == kNobody || memory == nullptr) return;
+  if (busy || !state.watched || state.chunk == kNobody || memory == nullptr) return;
   const Busy now;
   const auto at = reinterpret_cast<uintptr_t>(memory);
   for (uintptr_t byte = at; byte < at + malloc_usable_size(memory); ++byte) state.uses.erase(byte);
@@ -106,10 +109,17 @@ void forget(void* memory) {
 
 }  // namespace
 
-void races::begin(long chunks, bool backwards, const float* x, long size) {
+void races::begin(long chunks, bool backwards, bool watched, const float* x, long size) {
   state = {};
-  state.chunks = chunks, state.backwards = backwards, state.reads.resize(static_cast<size_t>(chunks));
+  state.chunks = chunks, state.backwards = backwards, state.watched = watched, state.reads.resize(static_cast<size_t>(chunks));
   state.x = reinterpret_cast<uintptr_t>(x), state.x_end = reinterpret_cast<uintptr_t>(x + size);
+  const auto find_own = [](dl_phdr_info* program, size_t, void*) {
+    for (const ElfW(Phdr)& part : std::span(program->dlpi_phdr, program->dlpi_phnum))
+      if (part.p_type == PT_TLS && program->dlpi_tls_data != nullptr)
+        state.own = reinterpret_cast<uintptr_t>(program->dlpi_tls_data), state.own_end = state.own + part.p_memsz;
+    return 1;  // the first is the runner, with the student's file; others follow
+  };
+  dl_iterate_phdr(find_own, nullptr);
 }
 
 void races::report(Message& reply) {

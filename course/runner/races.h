@@ -7,8 +7,9 @@
 
 namespace races {
 
-// What parallel_for does from now on, and an array whose reads are counted and that nobody may write to.
-void begin(long chunks, bool backwards, const float* x, long size);
+// What parallel_for does from now on, and an array whose reads are counted and that nobody may write to. watched: whether to look for
+// races, which takes memory for each byte that chunks use.
+void begin(long chunks, bool backwards, bool watched, const float* x, long size);
 
 // Adds "findings" to the reply, as the simulator's: a list of {"kind", "text"} in JSON. Then "calls": how often
 // parallel_for was called; "busiest": the most reads of x that one chunk made; "outside": those outside of chunks.

@@ -13,7 +13,8 @@ inline course::View view(const Message& in, std::vector<float>& memory) {
   return {memory.data(), in.number("offset"), in.longs("sizes"), in.longs("strides")};
 }
 
-// Sends sizes, strides and offset; "memory": what the view can reach; "same_memory": 0 where that is a copy.
+// Sends sizes and strides; "offset": of the first element in x's memory; "memory": what the view can reach; "same_memory": 0 where
+// that is a copy; "same_data": whether its pointer is that of x.
 inline void send(const course::View& view, const std::vector<float>& memory, Message& out) {
   const auto bytes = reinterpret_cast<intptr_t>(view.data) - reinterpret_cast<intptr_t>(memory.data());
   const bool same = bytes >= 0 && bytes <= static_cast<long>(memory.size() * sizeof(float));
@@ -27,5 +28,6 @@ inline void send(const course::View& view, const std::vector<float>& memory, Mes
   out.longs("strides", view.strides);
   out.number("offset", offset);
   out.number("same_memory", same);
+  out.number("same_data", view.data == memory.data());
   out.floats("memory", {data, data + size});
 }

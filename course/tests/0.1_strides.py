@@ -3,7 +3,7 @@ from judge.testing import place, positions, task
 
 T = task("0.1", "Strides", 15, "0_tensors/0.1_strides.cpp", exports=["course::strides_of"])
 
-KNOWN = [([5], [1]), ([2, 3], [3, 1]), ([4, 1], [1, 1]), ([2, 3, 4], [12, 4, 1]), ([7, 1, 5, 2], [10, 10, 2, 1])]
+KNOWN = [([5], [1]), ([2, 3], [3, 1]), ([3, 2], [2, 1]), ([4, 1], [1, 1]), ([2, 3, 4], [12, 4, 1]), ([7, 1, 5, 2], [10, 10, 2, 1])]
 
 
 def strides(t, sizes):
@@ -31,11 +31,14 @@ def _(t):
 @T.test(2, "size zero", "dimensions of size 0", hint="A dimension of size 0 counts as size 1.")
 def _(t):
     t.equal(strides(t, [2, 0, 3]), [3, 3, 1], "strides")
+    t.equal(strides(t, [3, 0, 0, 2]), [2, 2, 2, 1], "strides")
 
 
-@T.test(3, "large", "more elements than an int can count", hint="A product of sizes may need 64 bits: use long.")
+@T.test(3, "large", "more elements than an int can count, or a double exactly", hint="A size, and a product of sizes, may need all of 64 bits: use long for each.")
 def _(t):
     t.equal(strides(t, [3, 70000, 70000]), [4900000000, 70000, 1], "strides")
+    t.equal(strides(t, [2, 2 ** 32 + 1]), [2 ** 32 + 1, 1], "strides")
+    t.equal(strides(t, [2, 94906267, 94906267]), [94906267 ** 2, 94906267, 1], "strides")
 
 
 @T.test(3, "in order", "row-major positions lie one after the other",

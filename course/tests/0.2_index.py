@@ -5,7 +5,8 @@ T = task("0.2", "The position of an element", 15, "0_tensors/0.2_index.cpp", exp
 
 # sizes, and the positions of some elements by their numbers
 KNOWN = [([5], {0: [0], 3: [3], 4: [4]}), ([2, 3], {0: [0, 0], 1: [0, 1], 3: [1, 0], 5: [1, 2]}),
-         ([2, 3, 4], {7: [0, 1, 3], 12: [1, 0, 0], 23: [1, 2, 3]}), ([4, 2, 3], {8: [1, 0, 2]})]
+         ([2, 3, 4], {7: [0, 1, 3], 12: [1, 0, 0], 23: [1, 2, 3]}), ([4, 2, 3], {8: [1, 0, 2]}),
+         ([2] * 6, {21: [0, 1, 0, 1, 0, 1]})]
 
 
 def positions_of(t, n, sizes):
@@ -45,9 +46,10 @@ def _(t):
             t.equal(number, n, f"number of the element at position {position}, found for element {n}")
 
 
-@T.test(2, "large", "more elements than an int can count", hint="Products of sizes may need 64 bits: use long.")
+@T.test(2, "large", "more elements than an int can count", hint="Products of sizes, and indices, may need 64 bits: use long.")
 def _(t):
     t.equal(positions_of(t, [4900000000 + 2 * 70000 + 5], [3, 70000, 70000]), [1, 2, 5], "position")
+    t.equal(positions_of(t, [2 ** 32 + 7], [2 ** 33]), [2 ** 32 + 7], "position")
 
 
 @T.test(1, "no dimensions", "a single number", hint="A tensor without dimensions has one element, with an empty position.")
@@ -56,9 +58,9 @@ def _(t):
 
 
 @T.test(2, "no such element", "numbers below 0 and beyond the last one",
-        hint="Compare n with the number of elements before anything else.")
+        hint="Compare n, all of its 64 bits, with the number of elements before anything else.")
 def _(t):
-    for n, sizes in [(3, [3]), (6, [2, 3]), (-1, [2, 3]), (1, []), (1000, [2, 2])]:
+    for n, sizes in [(3, [3]), (6, [2, 3]), (-1, [2, 3]), (-2, [2, 3]), (1, []), (1000, [2, 2]), (2 ** 32 + 1, [3]), (-2 ** 63, [2, 3])]:
         t.throws(f"element {n} of sizes {sizes}", "std::out_of_range", n=[n], sizes=sizes)
 
 

@@ -13,7 +13,8 @@ def broadcasts(t, *cases):
 
 @T.test(2, "same sizes", "tensors of the same sizes", hint="Sizes that agree stay as they are.")
 def _(t):
-    broadcasts(t, ([3], [3], [3]), ([2, 3], [2, 3], [2, 3]), ([4, 1, 2], [4, 1, 2], [4, 1, 2]))
+    broadcasts(t, ([3], [3], [3]), ([2, 3], [2, 3], [2, 3]), ([4, 1, 2], [4, 1, 2], [4, 1, 2]),
+               ([1, 3], [1, 3], [1, 3]), ([1, 1], [1, 1], [1, 1]))
 
 
 @T.test(3, "size one", "a dimension of size 1 becomes as long as the other's",
@@ -26,7 +27,8 @@ def _(t):
 @T.test(4, "ranks", "tensors of different rank",
         hint="Write the sizes one list below the other, the last ones aligned; missing sizes in front count as 1.")
 def _(t):
-    broadcasts(t, ([3], [2, 3], [2, 3]), ([3, 1], [5, 3, 4], [5, 3, 4]), ([2, 1, 2], [7, 1, 3, 1], [7, 2, 3, 2]))
+    broadcasts(t, ([3], [2, 3], [2, 3]), ([3, 1], [5, 3, 4], [5, 3, 4]), ([2, 1, 2], [7, 1, 3, 1], [7, 2, 3, 2]),
+               ([4, 3], [1, 2] * 4 + [1, 3], [1, 2] * 4 + [4, 3]))
 
 
 @T.test(2, "no dimensions", "a single number", hint="A single number has no sizes and broadcasts to anything.")
@@ -44,7 +46,8 @@ def _(t):
 @T.test(4, "refused", "sizes that differ, and neither is 1",
         hint="Sizes that differ, neither of them 1, must throw; align the ends first.")
 def _(t):
-    for a, b in [([2], [3]), ([2, 3], [2, 4]), ([2, 3], [2]), ([2], [4]), ([0], [2]), ([5, 2, 3], [5, 4, 3])]:
+    for a, b in [([2], [3]), ([2, 3], [2, 4]), ([2, 3], [2]), ([2], [4]), ([0], [2]), ([5, 2, 3], [5, 4, 3]), ([2, 3, 4], [5, 3, 4]),
+                 ([0, 2], [1, 3]), ([2 ** 32 + 2], [2])]:
         t.throws(f"sizes {a} and {b}", "std::invalid_argument", a=a, b=b)
         t.throws(f"sizes {b} and {a}", "std::invalid_argument", a=b, b=a)
 

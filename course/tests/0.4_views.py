@@ -5,6 +5,7 @@ T = task("0.4", "Views", 30, "0_tensors/0.4_views.cpp",
          exports=["course::permute", "course::narrow", "course::expand"])
 
 MEMORY = 128
+MOST = 2 ** 63 - 1  # the largest long
 # Views of rank 1 to 3: contiguous, then with gaps, a transposed order and an offset.
 VIEWS = [dict(sizes=[4], strides=[1], offset=0), dict(sizes=[2, 3], strides=[3, 1], offset=0),
          dict(sizes=[2, 3, 4], strides=[12, 4, 1], offset=0), dict(sizes=[3, 2], strides=[1, 4], offset=5),
@@ -53,12 +54,15 @@ def _(t):
 
 
 @T.test(4, "of a view", "a part of what has an offset and other strides already",
-        hint="The first element of the part lies start steps after the first element of x, and x may begin anywhere.")
+        hint="The first element of the part lies start steps after the first element of x, and x may begin anywhere. Places are long.")
 def _(t):
     for x, dim, start, length in [(VIEWS[3], 0, 1, 2), (VIEWS[3], 1, 1, 1), (VIEWS[4], 1, 1, 2), (VIEWS[4], 2, 1, 1)]:
         found = view(t, "narrow", x, dim=dim, start=start, length=length)
         sizes = [length if d == dim else size for d, size in enumerate(x["sizes"])]
         shows(t, found, sizes, lambda p: at(x, [i + start * (d == dim) for d, i in enumerate(p)]))
+    # Only its numbers are looked at: no memory is so large.
+    found = view(t, "narrow", dict(sizes=[4, 9], strides=[2 ** 31, 1], offset=5), dim=0, start=3, length=1)
+    t.equal(found["offset"], [5 + 3 * 2 ** 31], "offset")
 
 
 def expands(t, x, to):
@@ -79,25 +83,34 @@ def _(t):
 @T.test(4, "new dimensions", "the result has more dimensions than x",
         hint="New dimensions come first, and repeat all that comes after them.")
 def _(t):
-    for sizes, strides, to in [([3], [1], [2, 3]), ([], [], [2, 2]), ([2, 3], [3, 1], [4, 2, 3]), ([3, 1], [1, 1], [2, 3, 4])]:
+    for sizes, strides, to in [([3], [1], [2, 3]), ([], [], [2, 2]), ([2, 3], [3, 1], [4, 2, 3]), ([3, 1], [1, 1], [2, 3, 4]),
+                               ([3], [1], [0, 3])]:
         expands(t, dict(sizes=sizes, strides=strides, offset=2), to)
 
 
 @T.test(4, "refused", "arguments that make no sense",
-        hint="The header says for each function when it throws. Think of numbers below 0, and of one too many.")
+        hint="The header says for each function when it throws. Think of numbers below 0, of one too many, and of some so large that a "
+             "sum or 32 bits cannot hold them.")
 def _(t):
     x = VIEWS[2]
-    for order in [[0, 1], [0, 1, 1], [1, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 2]]:
+    for order in [[0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 2], [2 ** 32, 1, 2]]:
         t.throws(f"permute with order {order}", "std::invalid_argument", function="permute", memory=MEMORY, **x, order=order)
-    for dim, start, length in [(3, 0, 1), (-1, 0, 1), (1, 0, 4), (1, 2, 2), (1, -1, 2), (1, 1, -1), (1, 4, 0), (1, 4, -1)]:
+    for dim, start, length in [(3, 0, 1), (-1, 0, 1), (1, 0, 4), (1, 2, 2), (1, -1, 2), (1, 1, -1), (1, 4, 0), (1, 4, -1),
+                               (2 ** 32, 0, 1), (1, 1, MOST), (1, MOST, 1)]:
         t.throws(f"narrow with dim {dim}, start {start}, length {length}", "std::invalid_argument",
                  function="narrow", memory=MEMORY, **x, dim=dim,
                  start=start, length=length)
-    for to in [[2, 3, 5], [2, 1, 4], [3, 4], [2, 3, 4, 1], [4, 3, 4]]:
+    for to in [[2, 3, 5], [2, 1, 4], [3, 4], [2, 3, 4, 1], [4, 3, 4], [2, 0, 4], [2, 2 ** 32 + 3, 4]]:
         t.throws(f"expand to {to}", "std::invalid_argument", function="expand", memory=MEMORY, **x, to=to)
     for to in [[3, 4], [1, 4], [5, 2, 4]]:
         t.throws(f"expand of sizes (0, 4) to {to}", "std::invalid_argument",
                  function="expand", memory=MEMORY, sizes=[0, 4], strides=[4, 1], offset=0, to=to)
+
+
+def shares(t, function, x, **more):
+    found = view(t, function, x, **more)
+    t.check(found["same_memory"] == [1], f"{function}: the result lies in other memory than x")
+    t.check(found["same_data"] == [1], f"{function}: the result's data is another pointer than x's: leave it, and change the offset")
 
 
 @T.test(4, "no copy", "the results share the memory of x",
@@ -105,4 +118,4 @@ def _(t):
 def _(t):
     for function, more in [("permute", dict(order=[1, 0])), ("narrow", dict(dim=0, start=1, length=1)),
                            ("expand", dict(to=[2, 2, 3]))]:
-        t.check(view(t, function, VIEWS[1], **more)["same_memory"] == [1], f"{function}: the result lies in other memory than x")
+        shares(t, function, VIEWS[1], **more)

@@ -14,6 +14,7 @@ def reshapes(t, sizes, strides, to, expected=None, offset=0):
     t.equal(found["sizes"], expected, "sizes")
     t.check(len(found["strides"]) == len(expected), f"found {len(found['strides'])} strides, expected {len(expected)}")
     t.check(found["same_memory"] == [1], "the result lies in other memory than x: it is a copy, not a view")
+    t.check(found["same_data"] == [1], "the result's data is another pointer than x's: leave it, and give the result x's offset")
     t.equal(found["offset"][0], offset, "offset")
     for p, q in zip(positions(expected), positions(sizes)):
         at = place(p, found["strides"], found["offset"][0])
@@ -47,6 +48,7 @@ def _(t):
         hint="Strides of size 1 say nothing about x. A 1 in the result takes nothing from a run, and x may have no dimensions.")
 def _(t):
     for sizes, strides, to in [([1], [1], []), ([], [], [1, 1]), ([2, 3], [3, 1], [2, 1, 3, 1]), ([2, 1, 3], [3, 77, 1], [6]),
+                               ([2, 1, 1, 3], [3, 77, 5, 1], [6]), ([1, 2, 3, 1, 1], [0, 3, 1, 8, 4], [6]),
                                ([1, 4], [99, 2], [2, 2]), ([3, 1], [2, 55], [3]), ([3, 2], [1, 3], [3, 1, 2, 1])]:
         reshapes(t, sizes, strides, to)
 
@@ -87,9 +89,14 @@ def _(t):
 
 
 @T.test(2, "refused", "sizes that do not fit",
-        hint="Compare the number of elements; no size may be below -1; -1 needs exactly one answer.")
+        hint="Compare the number of elements before all else; no size may be below -1; -1 needs exactly one answer. A product of sizes may "
+             "be more than 32 bits hold, or 64.")
 def _(t):
     for sizes, to in [([6], [5]), ([6], [2, 4]), ([6], []), ([6], [-1, 4]), ([6], [-1, -1]), ([6], [-2, -3]), ([6], [0, -1]),
-                      ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1]), ([4], [-2, -2])]:
+                      ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1]), ([4], [-2, -2]),
+                      ([6], [2 ** 32 + 6]), ([0], [2 ** 32, 2 ** 32]), ([5], [3, (2 ** 64 + 5) // 3])]:
         t.throws(f"sizes {sizes} as {to}", "std::invalid_argument",
                  memory=MEMORY, sizes=sizes, strides=[1] * len(sizes), offset=0, to=to)
+    t.throws("2^32 + 6 elements as (6)", "std::invalid_argument", memory=MEMORY, sizes=[2 ** 32 + 6], strides=[0], offset=0, to=[6])
+    for to in ([3], [4, 3], [-1, 3]):
+        t.throws(f"sizes [2, 4], strides [10, 1] as {to}", "std::invalid_argument", memory=MEMORY, sizes=[2, 4], strides=[10, 1], offset=0, to=to)

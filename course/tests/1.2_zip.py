@@ -1,4 +1,5 @@
 """Tests of task 1.2."""
+import array
 import math
 
 from judge.testing import EXTREMES2, FAR, OF_EXTREMES2, Op2, place, positions, task
@@ -18,8 +19,16 @@ def reach(sizes, strides):
     return max(1, 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides)))
 
 
-def zips(t, sizes, x=None, y=None, out_strides=None, op=ADD):
-    """Adds numbered elements, or subtracts them: x holds 1, 2, ..., y holds 1000, 2000, ..., so a sum says which elements met. x and y:
+def rounded(value):
+    """The float32 number next to it."""
+    return array.array("f", [value])[0]
+
+
+FUNCTIONS = {ADD: float.__add__, SUB: float.__sub__, MUL: float.__mul__, DIV: lambda a, b: rounded(a / b), MAXIMUM: max}
+
+
+def zips(t, sizes, x=None, y=None, out_strides=None, op=ADD, step=1000):
+    """Combines numbered elements: x holds 1, 2, ..., y holds 1000, 2000, ..., so a sum says which elements met. x and y:
     sizes, or sizes and strides. Returns the memory of out, and what each place of out's elements should hold."""
     layouts = []
     for each in (x or sizes, y or sizes):
@@ -28,11 +37,11 @@ def zips(t, sizes, x=None, y=None, out_strides=None, op=ADD):
     out_strides = out_strides or row_major(sizes)
     found = t.run(op=op, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides,
                   y_sizes=y_sizes, y_strides=y_strides, x=numbered(1, x_sizes, x_strides),
-                  y=numbered(1000, y_sizes, y_strides), memory=[POISON] * (reach(sizes, out_strides) + 64))["memory"]
+                  y=numbered(step, y_sizes, y_strides), memory=[POISON] * (reach(sizes, out_strides) + 64))["memory"]
     expected = {}
     for p in positions(sizes):
         ends = [place([min(i, size - 1) for i, size in zip(p, s)], strides) for s, strides in layouts]
-        expected[place(p, out_strides)] = float(ends[0] + 1 + (-1000 if op == SUB else 1000) * (ends[1] + 1))
+        expected[place(p, out_strides)] = FUNCTIONS[op](float(ends[0] + 1), float(step * (ends[1] + 1)))
     return found, expected
 
 
@@ -43,7 +52,15 @@ def numbered(step, sizes, strides):
 def right(t, *arguments, **more):
     found, expected = zips(t, *arguments, **more)
     for at, value in expected.items():
-        t.equal(found[at], value, f"element {at} of out's memory (x holds 1, 2, 3, ..., y holds 1000, 2000, ...)")
+        step = more.get("step", 1000)
+        t.close(found[at], value, f"element {at} of out's memory (x holds 1, 2, 3, ..., y holds {step}, {2 * step}, ...)", 1e-6, least=0)
+
+
+def all_right(t, *arguments, **more):
+    """The same for each operation. A maximum of these shows y; with y below 0 it shows x."""
+    for op in Op2:
+        right(t, *arguments, op=op, **more)
+    right(t, *arguments, op=MAXIMUM, step=-1000, **more)
 
 
 @T.test(3, "same sizes", "contiguous tensors of the same sizes", hint="As map, with a second operand.")
@@ -59,6 +76,8 @@ def _(t):
                          (DIV, [0.5, 2.0, -4.0]), (MAXIMUM, [2.0, 8.0, 0.5])]:
         one = dict(out_sizes=[3], out_strides=[1], x_sizes=[3], x_strides=[1], y_sizes=[3], y_strides=[1])
         t.equal(t.run(op=op, **one, x=x, y=y, memory=[POISON] * 3)["memory"], expected, "out")
+    x, y = [5.0, 7.0, 9.0], [3.0, 3.0, 5.0]
+    t.equal(t.run(op=DIV, **one, x=x, y=y, memory=[POISON] * 3)["memory"], [rounded(a / b) for a, b in zip(x, y)], "out, to the last bit")
 
 
 @T.test(1, "not finite", "each operation on infinity, NaN, and 0 as a divisor", hint="Let apply(op, x, y) compute each result.")
@@ -83,12 +102,18 @@ def _(t):
 def _(t):
     right(t, [3], y=[1])
     right(t, [3], x=[1], op=SUB)
+    right(t, [3], y=[1], op=SUB)
     right(t, [2, 3], y=[2, 1])
     right(t, [2, 3], x=[1, 3])
     right(t, [2, 3, 2], x=([1, 3, 1], [99, 1, 77]))
     right(t, [2, 3, 2], y=[2, 1, 2])
     right(t, [2, 3], y=([2, 3], [0, 1]))
     right(t, [2, 3], x=([2, 3], [1, 0]), y=([2, 3], [0, 0]))
+    right(t, [2, 3, 2], x=([2, 3, 2], [6, 0, 1]))
+    right(t, [2, 2, 2, 2], x=([1, 2, 2, 2], [99, 4, 2, 1]))
+    right(t, [2, 2, 2, 2], y=([1, 2, 2, 2], [99, 4, 2, 1]))
+    all_right(t, [2, 3], x=([1, 3], [99, 1]))
+    all_right(t, [2, 3], y=([2, 1], [1, 99]))
 
 
 @T.test(2, "both repeat", "a column and a row make a matrix", hint="The elements of out are more than those of x, and of y.")
@@ -96,6 +121,7 @@ def _(t):
     right(t, [2, 3], x=[2, 1], y=[1, 3])
     right(t, [2, 3, 4], x=[1, 3, 1], y=[2, 1, 4])
     right(t, [2, 2], x=[1, 1], y=[1, 1])
+    all_right(t, [2, 3], x=([2, 1], [1, 99]), y=([1, 3], [99, 1]))
 
 
 @T.test(2, "strides", "three different layouts, whose rows may lie 2^32 elements apart",
@@ -104,6 +130,10 @@ def _(t):
     right(t, [2, 3], x=([2, 3], [1, 2]))
     right(t, [2, 3], y=([2, 3], [1, 2]), out_strides=[4, 1])
     right(t, [2, 3, 2], x=([2, 3, 2], [1, 4, 2]), y=([2, 3, 2], [10, 3, 1]), out_strides=[1, 2, 6])
+    right(t, [2, 2, 2], x=([2, 2, 2], [4, 1, 2]))
+    right(t, [2, 2, 2], y=([2, 2, 2], [4, 1, 2]))
+    all_right(t, [2, 3], x=([2, 3], [1, 2]))
+    all_right(t, [2, 3], y=([2, 3], [1, 2]))
     far = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [2, 2]), ("strides", [FAR, 1]))}
     found = t.run(op=ADD, x=[1.0, 2.0, 3.0, 4.0], y=[10.0, 20.0, 30.0, 40.0], memory=[POISON] * 4, apart=FAR, **far)["memory"]
     t.equal(found, [11.0, 22.0, 33.0, 44.0], "out")

@@ -1,4 +1,5 @@
 """Tests of task 1.3."""
+import array
 import math
 
 from judge.testing import FAR, Op2, positions, place, task
@@ -7,6 +8,16 @@ T = task("1.3", "Reduce", 15, "1_cpu/1.3_reduce.cpp", exports=["course::cpu::red
 
 ADD, SUB, MUL, DIV, MAXIMUM = Op2
 POISON = -555.5  # behind x, and around the elements of out
+STARTS = {ADD: 0.5, SUB: 100.0, MUL: 3.0, DIV: 4096.0, MAXIMUM: -math.inf}
+
+
+def rounded(value):
+    """The float32 number next to it."""
+    return array.array("f", [value])[0]
+
+
+FUNCTIONS = {ADD: lambda a, b: rounded(a + b), SUB: lambda a, b: rounded(a - b), MUL: lambda a, b: rounded(a * b), DIV: lambda a, b: rounded(a / b),
+             MAXIMUM: lambda a, b: a if a > b else b}
 
 
 def row_major(sizes):
@@ -45,6 +56,9 @@ def _(t):
     sums(t, [2, 3, 2], 0, [6, 8, 10, 12, 14, 16])
     sums(t, [2, 1, 2, 3], 2, [3, 5, 7, 15, 17, 19])
     sums(t, [2, 1], 1, [0, 1])
+    powers = [2.0, 4.0, 1.0, 8.0, 16.0, 0.5]  # of which every result is exact
+    for op, expected in [(SUB, [90.0, 80.0, 98.5]), (MUL, [48.0, 192.0, 1.5]), (DIV, [256.0, 64.0, 8192.0]), (MAXIMUM, [8.0, 16.0, 1.0])]:
+        t.equal(reduces(t, [2, 3], 0, powers, op=op, start=STARTS[op])[:3], expected, f"{op} along dimension 0")
 
 
 @T.test(1, "negative", "the maximum of negative numbers, and a product",
@@ -56,14 +70,19 @@ def _(t):
     t.equal(reduces(t, [2], 0, [1.0, 2.0], op=MAXIMUM, start=5.0)[:1], [5.0], "out")
     t.equal(reduces(t, [2], 0, [-1.0, 0.0], op=MAXIMUM, start=-math.inf)[:1], [0.0], "out")
     t.equal(reduces(t, [3], 0, [2.0, 0.0, 4.0], op=MUL, start=1.0)[:1], [0.0], "out")
+    t.equal(reduces(t, [2], 0, [2.0, 2.0], op=MUL, start=3.0)[:1], [12.0], "3 times 2 times 2")
 
 
-@T.test(1, "not finite", "sums and maxima of infinity and NaN", hint="Let apply(op, so far, next) compute each step: it says what a maximum is beside NaN.")
+@T.test(1, "not finite", "sums, products and maxima of infinity and NaN",
+        hint="Let apply(op, so far, next) compute each step, to the end: it says what a maximum is beside NaN, and 0 times infinity is NaN.")
 def _(t):
     for x, total, maximum in [([2.0, math.nan], math.nan, math.nan), ([math.nan, 2.0], math.nan, 2.0), ([math.inf, 1.0], math.inf, math.inf),
                               ([-math.inf, -math.inf], -math.inf, -math.inf), ([math.inf, -math.inf], math.nan, math.inf)]:
         t.equal(reduces(t, [2], 0, x)[:1], [total], f"sum of {x}")
         t.equal(reduces(t, [2], 0, x, op=MAXIMUM, start=-math.inf)[:1], [maximum], f"maximum of {x}")
+    t.equal(reduces(t, [2], 0, [math.inf, math.nan], op=MAXIMUM, start=-math.inf)[:1], [math.nan], "maximum of infinity and NaN")
+    for x in ([0.0, math.inf], [0.0, math.nan], [math.inf, 0.0]):
+        t.equal(reduces(t, [2], 0, x, op=MUL, start=1.0)[:1], [math.nan], f"product of {x}")
 
 
 @T.test(2, "stale out", "out held other numbers before", hint="Nothing may depend on what out held before the call.")
@@ -82,6 +101,11 @@ def _(t):
     # 2^24 + 1 + 1 in float32 is 2^24: each 1 alone is lost.
     t.equal(reduces(t, [3], 0, [16777216.0, 1.0, 1.0])[:1], [16777216.0], "2^24 + 1 + 1, added from the first to the last")
     t.equal(reduces(t, [2], 0, [1.0, 1.0], start=16777216.0)[:1], [16777216.0], "2^24 + 1 + 1, where 2^24 is start")
+    t.equal(reduces(t, [40], 0, [1.0] * 40, start=16777216.0)[:1], [16777216.0], "2^24 + 1 + ... + 1, with 40 ones")
+    t.equal(reduces(t, [2], 0, [1.0, 1.0], op=SUB, start=16777218.0)[:1], [16777215.0], "2^24 + 2 - 1 - 1, whose first step is rounded to 2^24")
+    # 10^40 is infinite in float32.
+    t.close(reduces(t, [2], 0, [1e20, 1e20], op=DIV, start=1e30)[:1], [1e-10], "10^30 / 10^20 / 10^20", least=0)
+    t.close(reduces(t, [2], 0, [1e20, 1e20], op=MUL, start=1e-30)[:1], [1e10], "10^-30 * 10^20 * 10^20", least=0)
 
 
 @T.test(2, "strides", "x and out are not contiguous; rows may lie 2^32 elements apart", hint="Both tensors have strides of their own, in every dimension. Places are long.")

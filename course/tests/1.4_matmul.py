@@ -45,7 +45,7 @@ def _(t):
 
 @T.test(3, "sizes", "m, n and k differ", hint="a has m rows and k columns, b has k rows and n columns, out has m rows and n columns.")
 def _(t):
-    for m, n, k in [(1, 2, 3), (2, 1, 3), (3, 2, 1), (4, 7, 5), (16, 3, 20)]:
+    for m, n, k in [(1, 2, 3), (2, 1, 3), (3, 2, 1), (4, 7, 5), (16, 3, 20), (9, 13, 11), (2, 3, 1030)]:
         product(t, m, n, k)
 
 
@@ -56,20 +56,27 @@ def _(t):
         product(t, m, n, k, a_strides=[1, m])
         product(t, m, n, k, b_strides=[1, k])
         product(t, m, n, k, a_strides=[1, m], b_strides=[1, k])
+    for b_strides, expected in [([2, 1], [7.0, 10.0, 15.0, 22.0]), ([1, 2], [5.0, 11.0, 11.0, 25.0])]:
+        found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.0], b=[], a_strides=[2, 1], b_strides=b_strides, memory=[0.0] * 4, same=1)["memory"]
+        t.equal(found, expected, "out, where a and b are seen in one memory")
 
 
-@T.test(1, "parts", "a and b are parts of larger matrices", hint="The rows of a may lie further apart than k elements.")
+@T.test(1, "parts", "a and b are parts of larger matrices, or repeat a row or column", hint="The rows of a may lie further apart than k elements; a stride of 0 repeats.")
 def _(t):
     for m, n, k in [(2, 2, 2), (3, 4, 5)]:
         product(t, m, n, k, a_strides=[k + 3, 1], b_strides=[2 * n + 1, 2])
         product(t, m, n, k, a_strides=[2, 2 * m], b_strides=[n + 1, 1])
+    for a_strides, b_strides, expected in [([0, 1], [2, 1], [13.0, 16.0] * 2), ([1, 0], [2, 1], [8.0, 10.0, 16.0, 20.0]), ([2, 1], [0, 1], [9.0, 12.0, 21.0, 28.0]),
+                                           ([2, 1], [1, 0], [11.0, 11.0, 25.0, 25.0])]:
+        found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.0], b=[3.0, 4.0, 5.0, 6.0], a_strides=a_strides, b_strides=b_strides, memory=[0.0] * 4)["memory"]
+        t.equal(found, expected, "out")
 
 
-@T.test(1, "far apart", "rows of a and b that lie 2^32 elements apart", hint="Strides and places are long.")
+@T.test(1, "far apart", "rows or columns of a and b that lie 2^32 elements apart", hint="Strides and places are long.")
 def _(t):
-    found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.0], b=[5.0, 6.0, 7.0, 8.0], a_strides=[FAR, 1], b_strides=[FAR, 1],
-                  memory=[0.0] * 4, apart=FAR)
-    t.equal(found["memory"], [19.0, 22.0, 43.0, 50.0], "out")
+    for strides, expected in [([FAR, 1], [19.0, 22.0, 43.0, 50.0]), ([1, FAR], [23.0, 31.0, 34.0, 46.0])]:
+        found = t.run(m=2, n=2, k=2, a=[1.0, 2.0, 3.0, 4.0], b=[5.0, 6.0, 7.0, 8.0], a_strides=strides, b_strides=strides, memory=[0.0] * 4, apart=FAR)
+        t.equal(found["memory"], expected, "out")
 
 
 @T.test(2, "stale out", "out held other numbers before", hint="Nothing may depend on what out held before the call.")

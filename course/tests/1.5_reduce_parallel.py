@@ -13,7 +13,7 @@ PART = 256  # kPart in core/cpu.h
 
 
 def reduces(t, x, op=ADD, start=0.0, chunks=4, backwards=0, races=False):
-    return t.run(findings=not races, x=x, op=op, start=start, chunks=chunks, backwards=backwards)
+    return t.run(findings=not races, x=x, op=op, start=start, chunks=chunks, backwards=backwards, **({"watch": 1} if races else {}))
 
 
 def result(t, x, **more):
@@ -34,9 +34,10 @@ def _(t):
         t.equal(result(t, signs[1:] + [0.0], op=MUL, start=1.0), 0.0, "product of 1, -1 and 0")
 
 
-@T.test(1, "many parts", "1,025 parts", hint="The number of parts follows from n: nothing limits it.")
+@T.test(1, "many parts", "1,025 parts, and 5,000", hint="The number of parts follows from n: nothing limits it.")
 def _(t):
-    t.equal(result(t, [1.0] * (1025 * PART)), 1025.0 * PART, "sum of ones")
+    for parts in [1025, 5000]:
+        t.equal(result(t, [1.0] * (parts * PART)), float(parts * PART), "sum of ones")
 
 
 @T.test(3, "tail", "lengths that no part divides", hint="The last part may be shorter; it counts, and it ends where x ends.")
@@ -56,42 +57,49 @@ def _(t):
 def _(t):
     for chunks in [1, 3, 8]:
         t.equal(result(t, [1.0] * (6 * PART), start=1000.0, chunks=chunks), 1000.0 + 6 * PART, "sum")
+        t.equal(result(t, [1.0] * (6 * PART), op=MUL, start=4.0, chunks=chunks), 4.0, "product")
+        t.equal(result(t, [1.0] * (6 * PART), op=MAXIMUM, start=1000.0, chunks=chunks), 1000.0, "maximum")
 
 
 @T.test(4, "no race", "no two chunks use one address while one of them writes to it",
         hint="Let each call of the body write only to elements that no other call touches, and combine after parallel_for.")
 def _(t):
-    for op in [ADD, MAXIMUM]:
+    for op in [ADD, MUL, MAXIMUM]:
         for chunks in [2, 5]:
-            reduces(t, t.quarters(10 * PART + 3), op=op, chunks=chunks, races=True)
+            x = t.quarters(10 * PART + 3)
+            x[::PART // 2] = [0.0] * len(x[::PART // 2])  # in each part: who looks for a 0 of a product finds it in every chunk
+            reduces(t, x, op=op, chunks=chunks, races=True)
 
 
 @T.test(4, "same bits", "the same result for every number of chunks, in any order",
         hint="Where x is cut must follow from n alone. begin and end change with the number of threads.")
 def _(t):
     x = t.floats(40 * PART, 0.0)
-    expected = result(t, x, chunks=1)
-    t.close(expected, math.fsum(x), "sum", 1e-3)
-    for chunks in [2, 3, 5, 7, 11, 16, 40, 64]:
-        for backwards in [0, 1]:
-            found = result(t, x, chunks=chunks, backwards=backwards)
-            t.check(found == expected, f"the sum is {found:.9g} with {chunks} chunks, and {expected:.9g} with 1 chunk")
+    t.close(result(t, x, chunks=1), math.fsum(x), "sum", 1e-3)
+    for what, op, x in [("sum", ADD, x), ("product", MUL, t.floats(40 * PART, 0.9, 1.1))]:
+        expected = result(t, x, op=op, start=1.0, chunks=1)
+        for chunks in [2, 3, 5, 7, 11, 16, 40, 64]:
+            for backwards in [0, 1]:
+                found = result(t, x, op=op, start=1.0, chunks=chunks, backwards=backwards)
+                t.check(found == expected, f"the {what} is {found:.9g} with {chunks} chunks, and {expected:.9g} with 1 chunk")
 
 
 @T.test(2, "work is shared", "each of 8 chunks reads an eighth of x",
         hint="Let parallel_for run over the parts, and read x only in its body.")
 def _(t):
     x, chunks = t.quarters(64 * PART), 8
-    reply = reduces(t, x, chunks=chunks)
-    t.check(reply["calls"][0] >= 1, "parallel_for was never called")
-    # The time with 8 threads is that of the longest chunk and of what runs outside of chunks. Twice the least is allowed.
-    t.at_most(reply["busiest"][0] + reply["outside"][0], 2 * len(x) / chunks,
-              "elements of x that the longest chunk and the code outside of chunks have read")
+    for op in [ADD, MUL, MAXIMUM]:
+        reply = reduces(t, x, op=op, chunks=chunks)
+        t.check(reply["calls"][0] >= 1, "parallel_for was never called")
+        # The time with 8 threads is that of the longest chunk and of what runs outside of chunks. Twice the least is allowed.
+        t.at_most(reply["busiest"][0] + reply["outside"][0], 2 * len(x) / chunks,
+                  "elements of x that the longest chunk and the code outside of chunks have read")
 
 
 @T.test(1, "tail is shared", "x is read in chunks alone, its last elements too, however short it is",
         hint="The last part is shorter; it is a part all the same. A short x has parts, too.")
 def _(t):
     for n in [4 * PART + 9, 3]:
-        reply = reduces(t, t.quarters(n), chunks=2)
-        t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")
+        for op in [ADD, MUL, MAXIMUM]:
+            reply = reduces(t, t.quarters(n), op=op, chunks=2)
+            t.at_most(reply["outside"][0], 0, "elements of x that the code outside of chunks has read")

@@ -6,6 +6,7 @@ T = task("1.6", "A matrix product by blocks", 20, "1_cpu/1.6_matmul_blocked.cpp"
 
 BLOCK, LINE = 32, 16  # kBlock in core/cpu.h; floats in a line of the cache
 LARGEST = 52  # three blocks of 52 x 52 floats are the largest that fit in 32 KiB
+COPIES = "copies in memory of your own are not counted, so they may hold one block at a time"
 
 
 def product(t, m, n, k, counted=1, before=0.0):
@@ -16,10 +17,14 @@ def product(t, m, n, k, counted=1, before=0.0):
 
 def misses(t, m, n, k):
     """Those of out, a and b. The matrices hold zeros, since their product is no question here."""
-    reply = t.run(m=m, n=n, k=k, a=[0.0] * (m * k), b=[0.0] * (k * n), counted=1, memory=[0.0] * (m * n))
+    matrices = dict(m=m, n=n, k=k, a=[0.0] * (m * k), b=[0.0] * (k * n), memory=[0.0] * (m * n))
+    own = t.run(**matrices, counted=0)["own bytes"][0]
+    t.check(own <= 3 * LARGEST * LARGEST * 8, f"{own} bytes of memory of your own were held at a time, more than three blocks of double have: {COPIES}")
+    reply = t.run(**matrices, counted=1)
     for name, accesses in zip("ab", reply["accesses"][1:]):
-        t.check(accesses >= m * n * k / LARGEST, f"{name} was read {accesses} times, less than once for each product of blocks: "
-                "copies in memory of your own are not counted, so they may hold one block at a time")
+        t.check(accesses >= m * n * k / LARGEST, f"{name} was read {accesses} times, less than once for each product of blocks: {COPIES}")
+    for name, run in zip("ab", reply["runs"][1:]):
+        t.check(run <= LARGEST * LARGEST, f"{run} elements of {name} were read one after the other, more than a block has: {COPIES}")
     return reply["misses"]
 
 
@@ -39,6 +44,7 @@ def _(t):
 @T.test(4, "edges", "sizes that 32 does not divide", hint="The last block along m, n or k may be smaller: it ends where the matrix ends.")
 def _(t):
     for m, n, k in [(1, 1, 1), (1, 33, 2), (33, 1, 2), (2, 3, 33), (31, 40, 47), (65, 34, 33)]:
+        product(t, m, n, k, counted=0)
         product(t, m, n, k)
 
 
@@ -47,6 +53,7 @@ def _(t):
     for before in [1000.0, float("nan")]:
         product(t, 32, 32, 32, before=before)
         product(t, 64, 32, 32, before=before)
+        product(t, 35, 34, 33, before=before)
 
 
 @T.test(5, "misses", "blocks stay in the cache: 3 blocks of 32 x 32 are loaded for each product of two blocks",
@@ -61,7 +68,7 @@ def _(t):
 @T.test(4, "out stays", "a block of out stays in the cache until it is complete",
         hint="Which of the three loops over blocks must be the innermost, so that the same block of out is used again?")
 def _(t):
-    for m, n, k in [(96, 96, 96), (128, 128, 64), (64, 64, 512)]:
+    for m, n, k in [(96, 96, 96), (64, 128, 96), (128, 128, 64), (64, 64, 512)]:
         found = misses(t, m, n, k)
         t.at_most(found[0], 2 * m * n / LINE, f"cache misses of out with m, n, k = {m}, {n}, {k}")
         t.at_most(sum(found), 2 * m * n * k / (LINE * BLOCK) + 2 * m * n / LINE, f"cache misses with m, n, k = {m}, {n}, {k}")

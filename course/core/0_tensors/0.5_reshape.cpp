@@ -1,4 +1,6 @@
 // Task 0.5: other sizes for the same elements.
+#include <limits>
+
 #include "core/tensors.h"
 
 namespace course {
@@ -8,13 +10,14 @@ std::optional<View> reshape(const View& x, const Dims& sizes) {
   View out{x.data, x.offset, sizes, Dims(sizes.size())};
   long count = 1, known = 1;
   for (const long size : x.sizes) count *= size;
+  constexpr long kMost = std::numeric_limits<long>::max();  // in place of a product that no long holds
   long* open = nullptr;  // the size that is -1
   for (long& size : out.sizes) {
     if (size < -1 || (size == -1 && open != nullptr)) throw std::invalid_argument("reshape: these are no sizes");
     if (size == -1)
       open = &size;
     else
-      known *= size;
+      known = size > 0 && known > kMost / size ? kMost : known * size;
   }
   if (open != nullptr && known > 0) known *= *open = count / known;
   if (known != count || (open != nullptr && *open < 0))

@@ -15,7 +15,7 @@ def _(t):
         t.equal(found, expected, "position")
 
 
-@hidden("0.2", of="no such element", test="just outside", title="the first number that is too large",
+@hidden("0.2", of="no such element", test="just outside", title="numbers below 0, the first that is too large, and larger ones",
         hint="The last element has the number count - 1.")
 def _(t):
     for _ in range(10):
@@ -23,6 +23,8 @@ def _(t):
         count = math.prod(sizes)
         t.equal(t.run(n=[count - 1], sizes=sizes)["positions"], [size - 1 for size in sizes], "position of the last element")
         t.throws(f"element {count} of sizes {sizes}", "std::out_of_range", n=[count], sizes=sizes)
+        for n in (-count, -t.random.randint(1, 99), count + t.random.randint(1, 99), 2 ** 32 + t.random.randrange(count), 2 ** 63 - 1, -2 ** 63):
+            t.throws(f"element {n} of sizes {sizes}", "std::out_of_range", n=[n], sizes=sizes)
 
 
 @hidden("0.2", of="large", test="larger sizes", title="a single size beyond 32 bits", hint="Sizes and indices are long, each of them.")

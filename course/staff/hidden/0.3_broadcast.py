@@ -26,6 +26,20 @@ def _(t):
         t.throws(f"sizes {a} and {b}", "std::invalid_argument", a=a, b=b)
 
 
+@hidden("0.3", of="refused", test="one place", title="random sizes that differ at one place", hint="Look at every dimension that both have, also where another one is 0.")
+def _(t):
+    for rank in range(1, 8):
+        for at in range(rank):
+            a = [t.random.randint(2, 9) for _ in range(rank)]
+            b = [t.random.choice([1, size]) for size in a]
+            b[at] = a[at] + t.random.choice([1, 5, 2 ** 32])
+            for other in range(rank):
+                if other != at and t.random.random() < 0.3:
+                    a[other], b[other] = 0, t.random.choice([0, 1])
+            for x, y in ((a, b), (b, a), ([7, 1, *a], b)):
+                t.throws(f"sizes {x} and {y}", "std::invalid_argument", a=x, b=y)
+
+
 @hidden("0.3", of="same sizes", test="other same sizes", title="random sizes that agree", hint="Sizes that agree stay as they are.")
 def _(t):
     for rank in range(1, 8):

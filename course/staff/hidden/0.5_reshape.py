@@ -39,6 +39,7 @@ def _(t):
                 f"found a view with strides {found.get('strides')}; no strides show x in its order")
         if expected:
             t.equal(found["sizes"], to, "sizes")
+            t.check(found["same_data"] == [1], "the result's data is another pointer than x's")
             t.equal([place(p, found["strides"], found["offset"][0]) for p in positions(to)], places, "places of the elements")
 
 
@@ -126,3 +127,24 @@ def _(t):
         count, other = t.random.randint(2, 40), t.random.randint(41, 80)
         for to in ([other], [count, 2], [-1, -1, count], [-1, count + 1], [-2, -count], [0, -1], [count + 1, 0]):
             t.throws(f"{count} elements as {to}", "std::invalid_argument", memory=256, sizes=[count], strides=[1], offset=0, to=to)
+
+
+@hidden("0.5", of="refused", test="refused views", title="random views that are no run, as sizes that do not fit", hint="Compare the number of elements before you look for strides.")
+def _(t):
+    for _ in range(10):
+        rows, columns = t.random.randint(2, 6), t.random.randint(2, 6)
+        strides = t.random.choice([[columns + 3, 1], [1, rows], [0, 1], [1, 0]])
+        for to in ([rows], [columns, rows, 2], [rows * columns - 1], [rows * columns + 1], [-1, rows * columns + 1], [rows, 0], [-1, 0]):
+            t.throws(f"{rows} x {columns} elements as {to}", "std::invalid_argument", memory=256, sizes=[rows, columns], strides=strides, offset=0, to=to)
+
+
+@hidden("0.5", of="refused", test="products of 64 bits", title="sizes whose product no long holds", hint="A product of sizes may be more than 64 bits hold: what is left of it may be right by chance.")
+def _(t):
+    for count, to in ((0, [2 ** 32, 2 ** 32]), (0, [2 ** 62, 4]), (0, [2 ** 21] * 4), (4, [2 ** 62, 4]), (12, [2 ** 32, 2 ** 32, 12]), (12, [-1, 2 ** 32, 2 ** 32])):
+        t.throws(f"{count} elements as {to}", "std::invalid_argument", memory=256, sizes=[count], strides=[1], offset=0, to=to)
+    for count in range(1, 60):  # n sizes of which one factor makes count, modulo 2^64
+        factor = t.random.choice([3, 5, 7, 11, 13])
+        other = count * pow(factor, -1, 2 ** 64) % 2 ** 64
+        if other < 2 ** 63 and factor * other != count:
+            for to in ([factor, other], [other, factor, 1]):
+                t.throws(f"{count} elements as {to}", "std::invalid_argument", memory=256, sizes=[count], strides=[1], offset=0, to=to)

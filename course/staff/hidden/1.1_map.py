@@ -1,7 +1,9 @@
 """Hidden tests of task 1.1."""
+import array
+import itertools
 import math
 
-from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, Op1, hidden, place, positions, public
+from judge.testing import EXTREMES1, FAR, OF_EXTREMES1, Op1, hidden, nearly_contiguous, place, positions, public
 
 
 def strides_for(t, sizes):
@@ -17,17 +19,32 @@ def strides_for(t, sizes):
 @hidden("1.1", of="strides of out", test="random layouts", title="random layouts of x and out",
         hint="The same position lies at different places in out and in x.")
 def _(t):
-    for _ in range(20):
+    for op in [*Op1] * 4:
         sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(0, 4))]
         x_sizes = [t.random.choice([1, size]) for size in sizes]
         (out_strides, out_count), (x_strides, x_count) = strides_for(t, sizes), strides_for(t, x_sizes)
-        x = t.quarters(x_count)
+        x = t.quarters(x_count, 1, 8)
         expected = [-999.5] * out_count
         for p in positions(sizes):
-            expected[place(p, out_strides)] = -x[place([i % size for i, size in zip(p, x_sizes)], x_strides)]
-        found = t.run(op=0, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, x=x,
+            expected[place(p, out_strides)] = public("1.1").FUNCTIONS[op](x[place([i % size for i, size in zip(p, x_sizes)], x_strides)])
+        found = t.run(op=op, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, x=x,
                       memory=[-999.5] * out_count)["memory"]
-        t.equal(found, expected, "out's memory")
+        t.close(found, expected, "out's memory", least=0)
+
+
+@hidden("1.1", of="strides of x", test="nearly contiguous", title="x has the strides of a contiguous tensor but for one place, or in another order", hint="Every stride counts.")
+def _(t):
+    for sizes in ([2, 3, 2], [2, 3, 2, 3]):
+        for op, strides in zip(itertools.cycle(Op1), nearly_contiguous(sizes)):
+            public("1.1").right(t, sizes, x_strides=strides, op=op if op != Op1.exp else Op1.neg)  # exp of some is too large
+
+
+@hidden("1.1", of="strides of out", test="nearly contiguous", title="out has the strides of a contiguous tensor in another order, or with one gap", hint="Every stride counts.")
+def _(t):
+    for sizes in ([2, 3, 2], [2, 3, 2, 3]):
+        for op, strides in zip(itertools.cycle(Op1), nearly_contiguous(sizes)):
+            if 0 not in strides:
+                public("1.1").right(t, sizes, out_strides=strides, op=op)
 
 
 @hidden("1.1", of="contiguous", test="many elements", title="a tensor of 20,000 elements", hint="Look at the smaller cases first.")
@@ -50,12 +67,15 @@ def _(t):
         t.equal(found, expected, "out, which is x")
 
 
-@hidden("1.1", of="operations", test="operations on others", title="each operation, on random numbers", hint="Let apply(op, x) compute each result.")
+@hidden("1.1", of="operations", test="operations on others", title="each operation, on random numbers, small ones and negative ones", hint="Let apply(op, x) compute each result.")
 def _(t):
-    x = t.floats(9, 0.1, 6)
-    for op, f in zip(Op1, (lambda v: -v, math.exp, math.log, abs, lambda v: 1 / (1 + math.exp(-v)), math.tanh, lambda v: v * v, float)):
-        found = t.run(op=op, out_sizes=[3, 3], out_strides=[3, 1], x_sizes=[3, 3], x_strides=[1, 3], x=x, memory=[-999.5] * 9)["memory"]
-        t.close(found, [f(x[i % 3 * 3 + i // 3]) for i in range(9)], "out")
+    for x in t.floats(9, 0.1, 6), [sign * 10.0 ** -e for e in (1, 2, 4, 6, 8, 12, 18) for sign in (1, -1)], t.floats(9, -15, -1):
+        x = list(array.array("f", x))
+        for op, f in public("1.1").FUNCTIONS.items():
+            kept = [value for value in x if value > 0] if op == Op1.log else x
+            one = dict(out_sizes=[len(kept)], out_strides=[1], x_sizes=[len(kept)], x_strides=[1])
+            if kept:
+                t.close(t.run(op=op, **one, x=kept, memory=[-999.5] * len(kept))["memory"], list(map(f, kept)), "out", least=0)
 
 
 @hidden("1.1", of="not finite", test="not finite elsewhere", title="large numbers, infinity and NaN among others", hint="Let apply(op, x) compute each result.")
@@ -115,4 +135,5 @@ def repeating(sizes, mask):
 def _(t):
     for mask in range(16):
         x_sizes, x_strides = repeating([2, 3, 2, 3], mask)
-        public("1.1").right(t, [2, 3, 2, 3], x_sizes=x_sizes, x_strides=x_strides)
+        for op in Op1:
+            public("1.1").right(t, [2, 3, 2, 3], x_sizes=x_sizes, x_strides=x_strides, op=op)

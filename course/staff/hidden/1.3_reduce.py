@@ -2,13 +2,14 @@
 import array
 import math
 
-from judge.testing import FAR, hidden, place, positions, public
+from judge.testing import FAR, Op2, hidden, place, positions, public
 
 
 @hidden("1.3", of="strides", test="random layouts", title="random sizes, strides and dimensions",
         hint="Both tensors have strides of their own, in every dimension.")
 def _(t):
-    for op, start, f in [(0, 3.0, lambda a, b: a + b), (1, 50.0, lambda a, b: a - b), (4, -9.0, max)] * 8:
+    for op, f in [*public("1.3").FUNCTIONS.items()] * 6:
+        start = public("1.3").STARTS[op]
         sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(1, 4))]
         dim = t.random.randrange(len(sizes))
         out_sizes = [1 if d == dim else size for d, size in enumerate(sizes)]
@@ -16,7 +17,7 @@ def _(t):
         for d in t.random.sample(range(len(sizes)), len(sizes)):
             strides[d], out_strides[d] = step, out_step
             step, out_step = step * sizes[d] + t.random.randint(0, 2), out_step * out_sizes[d] + t.random.randint(0, 2)
-        x = t.quarters(step)
+        x = [value or 0.5 for value in t.quarters(step)]
         expected = [-999.5] * out_step
         for p in positions(sizes):
             at = place([0 if d == dim else i for d, i in enumerate(p)], out_strides)
@@ -24,6 +25,26 @@ def _(t):
         found = t.run(op=op, start=start, dim=dim, x=x, x_sizes=sizes, x_strides=strides, out_sizes=out_sizes,
                       out_strides=out_strides, memory=[-999.5] * out_step)["memory"]
         t.equal(found, expected, "out's memory")
+
+
+@hidden("1.3", of="each dimension", test="each operation", title="each operation along each dimension, and with one stride that is not a contiguous tensor's", hint="The elements that belong together lie x's stride of dim apart, whatever the operation is.")
+def _(t):
+    sizes = [2, 3, 2, 3]
+    contiguous = public("1.3").row_major(sizes)
+    layouts = [contiguous, contiguous[::-1], [18, 3, 9, 1], [18, 6, 1, 2], [9, 3, 1, 18]]
+    layouts += [[0 if d == at else stride for d, stride in enumerate(contiguous)] for at in range(4)]
+    for op, f in public("1.3").FUNCTIONS.items():
+        for dim in range(4):
+            for strides in layouts:
+                x = [t.random.choice([0.5, 1.0, 2.0, -1.0, -4.0]) for _ in range(1 + place([size - 1 for size in sizes], strides))]
+                out_sizes = [1 if d == dim else size for d, size in enumerate(sizes)]
+                out_strides = public("1.3").row_major(out_sizes)
+                expected = {}
+                for p in positions(sizes):
+                    at = place([0 if d == dim else i for d, i in enumerate(p)], out_strides)
+                    expected[at] = f(expected.get(at, public("1.3").STARTS[op]), x[place(p, strides)])
+                found = public("1.3").reduces(t, sizes, dim, x, op=op, start=public("1.3").STARTS[op], strides=strides)
+                t.equal(found[:len(expected)], [expected[at] for at in sorted(expected)], f"{op} along dimension {dim}")
 
 
 @hidden("1.3", of="last dimension", test="long rows", title="rows of 3,000 elements", hint="A sum is a float, however long it is.")
@@ -50,6 +71,21 @@ def _(t):
         t.equal(found, list(sums), "out")
 
 
+@hidden("1.3", of="order", test="order of each operation", title="each operation on many numbers, whose order shows", hint="op(op(start, x_0), x_1): one step after the other, each rounded to a float.")
+def _(t):
+    for count in (7, 33, 300, 5003):
+        near_1 = t.floats(count, 0.9, 1.1)
+        # Their product, or that of some of them, is infinite or 0 in float32; with start and in order nothing is.
+        huge = [1e18 if i % 2 else t.random.choice([1e-18, 1e-17]) for i in range(6)] + near_1
+        for op, x, start in [(0, near_1, 16777216.0), (1, near_1, 16777216.0), (1, near_1, -1000.25), (2, near_1, 1e-3), (3, near_1, 1e3), (2, [1e19] * 3, 1e-30),
+                             (3, [1e19] * 3, 1e30), (3, huge, 0.125), (2, huge, 0.125)]:
+            start = public("1.3").rounded(start)
+            expected = start
+            for value in array.array("f", x):
+                expected = public("1.3").FUNCTIONS[op](expected, value)
+            t.equal(public("1.3").reduces(t, [len(x)], 0, x, op=op, start=start)[:1], [expected], "out, to the last bit")
+
+
 @hidden("1.3", of="negative", test="negative rows", title="maxima of random negative numbers", hint="A maximum begins with start, which is -infinity.")
 def _(t):
     x = t.floats(7 * 9, -1e30, -1e20) + t.quarters(9, -8, -1)
@@ -62,13 +98,13 @@ def _(t):
 @hidden("1.3", of="not finite", test="not finite elsewhere", title="infinity and NaN at random places", hint="Let apply(op, so far, next) compute each step.")
 def _(t):
     for _ in range(6):
-        x = [t.random.choice([math.nan, math.inf, -math.inf, 1.0, -2.0]) for _ in range(20)]
-        sums, maxima = [0.0] * 5, [-math.inf] * 5
-        for i, value in enumerate(x):
-            sums[i % 5] += value
-            maxima[i % 5] = maxima[i % 5] if maxima[i % 5] > value else value  # as apply() of core/types.h
-        for op, start, expected in [(0, 0.0, sums), (4, -math.inf, maxima)]:
-            found = t.run(op=op, start=start, dim=0, x=x, x_sizes=[4, 5], x_strides=[5, 1], out_sizes=[1, 5], out_strides=[1, 1], memory=[0.0] * 5)["memory"]
+        for op, f in public("1.3").FUNCTIONS.items():
+            choice = [math.nan, math.inf, -math.inf, 1.0, -2.0] + [0.0] * (op != Op2.div)  # Python refuses to divide by 0
+            x = [t.random.choice(choice) for _ in range(20)]
+            expected = [public("1.3").STARTS[op]] * 5
+            for i, value in enumerate(x):
+                expected[i % 5] = f(expected[i % 5], value)
+            found = t.run(op=op, start=public("1.3").STARTS[op], dim=0, x=x, x_sizes=[4, 5], x_strides=[5, 1], out_sizes=[1, 5], out_strides=[1, 1], memory=[0.0] * 5)["memory"]
             t.equal(found, expected, "out")
 
 
@@ -109,5 +145,6 @@ def _(t):
 def _(t):
     for _ in range(5):
         rows, start = t.random.randint(1, 9), t.floats(1)[0]
-        t.equal(public("1.3").reduces(t, [rows, 0], 1, [], start=start)[:rows], [start] * rows, "out")
+        for op in Op2:
+            t.equal(public("1.3").reduces(t, [rows, 0], 1, [], op=op, start=start)[:rows], [start] * rows, "out")
         t.equal(public("1.3").reduces(t, [0, rows], 0, [], start=start)[:rows], [start] * rows, "out")

@@ -27,6 +27,24 @@ def _(t):
         t.is_product(found, a, b, m, n, k, "out")
 
 
+@hidden("1.4", of="sizes", test="one after the other", title="sizes from 1 to 40, one of m, n and k at a time, and some around powers of 2", hint="Nothing may be left where a step of yours does not divide a size.")
+def _(t):
+    for size in [*range(1, 41), 63, 64, 65, 127, 129, 255, 257, 511, 513, 1023, 1025]:
+        for m, n, k in [(size, 3, 2), (3, size, 2), (2, 3, size)]:
+            public("1.4").product(t, m, n, k, before=7.0)
+
+
+@hidden("1.4", of="transposed", test="one memory", title="a and b are seen in one memory, in each way", hint="Where a and b lie says nothing of the product.")
+def _(t):
+    for n in (2, 3, 7, 20, 33):
+        values = t.quarters(n * n)
+        ways = {(n, 1): values, (1, n): [values[j * n + i] for i in range(n) for j in range(n)], (0, 1): values[:n] * n, (1, 0): [v for v in values[:n] for _ in range(n)]}
+        for a_strides, a in ways.items():
+            for b_strides, b in ways.items():
+                found = t.run(m=n, n=n, k=n, a=values, b=[], a_strides=list(a_strides), b_strides=list(b_strides), memory=[-999.5] * (n * n), same=1)["memory"]
+                t.is_product(found, a, b, n, n, n, "out")
+
+
 @hidden("1.4", of="small", test="other small ones", title="products of random small matrices", hint="out[i][j] is the sum of a[i][p] * b[p][j] over p.")
 def _(t):
     for _ in range(8):
