@@ -109,8 +109,7 @@ def _(t):
     nodes = 8
     ends = sorted(t.random.sample(range(nodes - 1), 3))
     reply = public("2.4").backward(t, nodes, [(nodes - 1, i, 2.0) for i in range(nodes - 1)], leaves=[i for i in range(nodes - 1) if i not in ends])
-    t.equal((reply["calls"], reply["inner nodes with a gradient"]), ([nodes - 1, *ends[::-1]], []),
-            "the nodes whose functions were called, and those of them that have a gradient")
+    t.equal(reply["calls"], [nodes - 1, *ends[::-1]], "the nodes whose functions were called")
 
 
 @hidden("2.4", of="leaf as root", test="leaf as root again", title="another gradient of a leaf, three times", hint="A leaf has no function: the gradient is its own.")
