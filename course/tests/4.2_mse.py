@@ -23,11 +23,16 @@ def growing(t, n):
     return [target[i] + (i if i % 2 else -i) for i in range(n)], target
 
 
-def shifted(t, n, shift):
-    """y, target and gradient begin so many numbers behind the beginning of their memory, as a batch within the data does."""
+def shifted_loss(t, n, shift):
+    """y and target begin so many numbers behind the beginning of their memory, as a batch within the data does."""
+    y, target = growing(t, n)
+    t.close(mse(t, y, target, shift=[*shift, 0])["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
+
+
+def shifted_gradient(t, n, shift):
+    """The gradient begins so, too."""
     y, target = growing(t, n)
     reply = mse(t, y, target, shift=shift)
-    t.close(reply["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
     t.close(reply["gradient"], [(2 if i % 2 else -2) * i / n for i in range(n)], f"gradient for n = {n}")
     t.equal(reply["before the gradient"], [math.nan] * shift[2], "numbers before the gradient's first, which nobody wrote,")
 
@@ -55,7 +60,7 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
-    shifted(t, 512, [1, 1, 1])
+    shifted_loss(t, 512, [1, 1])
 
 
 @T.test(2, "gradient of many", "every element gets its gradient, and its own", hint="Store gradient[i] in the loop that reads y[i].")
@@ -63,6 +68,7 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["gradient"], [(2 if i % 2 else -2) * i / n for i in range(n)], f"gradient for n = {n}")
+    shifted_gradient(t, 512, [1, 1, 1])
 
 
 @T.test(3, "one launch", "one launch without atomics does both",

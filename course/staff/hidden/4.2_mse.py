@@ -17,6 +17,9 @@ def _(t):
             t.close(loss, math.nan, "loss where one number is NaN")
         else:
             public("4.2").not_finite(t, loss)
+    for n in (8, 1024):
+        for shift in ([1, 1], [1, 0], [0, 1], [2, 2], [3, 4]):
+            public("4.2").shifted_loss(t, n, shift)
 
 
 @hidden("4.2", of="gradient of many", test="random gradient", title="the gradient of random numbers",
@@ -31,7 +34,7 @@ def _(t):
     t.close(t.run(y=y, target=[0.0] * 600, wants_gradient=1)["gradient"], [each / 300 for each in y], "gradient where one number is NaN")
     for n in (8, 1024):
         for shift in ([1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2], [4, 8, 3]):
-            public("4.2").shifted(t, n, shift)
+            public("4.2").shifted_gradient(t, n, shift)
 
 
 @hidden("4.2", of="one launch", test="launches", title="one launch, with and without a gradient, for any length", hint="One block does it all.")
