@@ -18,6 +18,13 @@ struct Trace {
   long most_alive = 0;
 };
 
+// A gradient of a leaf before the last call.
+struct Before {
+  course::Tensor gradient;
+  std::vector<float> values;
+  long version = 0;
+};
+
 constexpr long kGap = 2;  // elements of others before and behind those of a tensor
 
 // A tensor that begins within its memory: who forgets the offset sees the numbers of others.
@@ -79,8 +86,14 @@ void run(const Message& in, Message& out) {
   for (const long each : in.longs("order")) known_order.push_back(graph.nodes.at(each).get());
   const course::Tensor seed = times(tensor_in(in, "seed"), 1);
   const long seed_version = seed.storage->version;
+  std::vector<Before> before;
   for (long i = in.number("times"); i > 0; --i) {
-    if (i == 1) trace.calls.clear(), trace.arrived.clear();
+    if (i == 1) {
+      trace.calls.clear(), trace.arrived.clear();
+      for (const long each : leaves)
+        if (const course::Tensor& found = graph.nodes[each]->gradient; keeps && !found.empty())
+          before.push_back({found, values_of(found), found.storage->version});
+    }
     course::backward(known_order.at(0), seed);
   }
   std::vector<course::Node*>().swap(known_order);  // with its memory, which is counted
@@ -107,6 +120,10 @@ void run(const Message& in, Message& out) {
     changed += values_of(trace.given[i]) != trace.contents[i];
     written += trace.given[i].storage->version != trace.versions[i];
   }
+  long unseen = 0;
+  for (const Before& each : before)
+    unseen += each.gradient.storage->version == each.version && values_of(each.gradient) != each.values;
+  out.number("changed unseen", unseen);
   out.number("changed", changed);
   out.number("written", written);
   std::vector<long> inner;

@@ -24,6 +24,9 @@ inline Values each(const Values& x, double (*f)(double)) {
   return out;
 }
 
+inline double plain_sum(const Values& x) {
+  return sum(x, [](double v) { return v; });
+}
 inline double cubes(const Values& x) {
   return sum(x, [](double v) { return v * v * v; });
 }
@@ -85,9 +88,19 @@ inline const std::map<std::string, course::Function>& all() {
       {"wrong: not a number", {cubes, [](const Values& x) {
                                  return of_cubes_but(x, 0, std::numeric_limits<double>::quiet_NaN());
                                }}},
+      {"wrong: the last no number", {cubes, [](const Values& x) {
+                                       return of_cubes_but(x, x.size() - 1, std::numeric_limits<double>::quiet_NaN());
+                                     }}},
       {"wrong: infinite", {cubes, [](const Values& x) {
                              return of_cubes_but(x, 0, std::numeric_limits<double>::infinity());
                            }}},
+      // NaN where an element is below 0.
+      {"wrong: roots", {[](const Values& x) { return sum(x, std::sqrt); },
+                        [](const Values& x) { return Values(x.size(), 1.0); }}},
+      // Slopes 1 and -4, of which they say 1.25 and -8.
+      {"wrong: sum", {plain_sum, [](const Values& x) { return Values(x.size(), 1.25); }}},
+      {"wrong: falling", {[](const Values& x) { return -4 * plain_sum(x); },
+                          [](const Values& x) { return Values(x.size(), -8.0); }}},
       // By 3/16, which float32 and float64 hold exactly.
       {"wrong: constant", {[](const Values&) { return 7.0; }, [](const Values& x) { return Values(x.size(), 0.1875); }}},
       {"wrong: too few", {cubes, [](const Values& x) { return of_cubes({x.begin(), x.end() - 1}); }}},

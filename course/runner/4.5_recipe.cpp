@@ -35,14 +35,17 @@ void clip(const Message& in, Message& out) {
   out.floats("gradients", numbers);
 }
 
-// x goes through once for each number of "modes", 1 in training; then dy goes back, each time.
+// x goes through once for each number of "modes", 1 in training; then dy goes back, each time: after a change to the mode that
+// "modes back" has, where it is sent.
 void dropout(const Message& in, Message& out) {
   course::Dropout layer(in.real("p"));
   Listed random(in.floats("random"));
   std::vector<float> results, slopes;
-  for (const long mode : in.longs("modes")) {
-    if (mode >= 0) layer.train(mode != 0);
+  const std::vector<long> modes = in.longs("modes"), back = in.has("modes back") ? in.longs("modes back") : std::vector<long>{};
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i] >= 0) layer.train(modes[i] != 0);
     for (const float each : layer.forward(in.floats("x"), random)) results.push_back(each);
+    if (i < back.size()) layer.train(back[i] != 0);
     for (const float each : layer.backward(in.floats("dy"))) slopes.push_back(each);
   }
   out.floats("y", results);

@@ -28,6 +28,12 @@ struct Graph {
     for (const course::Node* each : found) out.push_back(number.count(each) ? number[each] : -1);
     return out;
   }
+  // The numbers of a node's inputs; -1 for null.
+  std::vector<long> inputs_of(size_t node) const {
+    std::vector<course::Node*> all;
+    for (const auto& each : nodes[node]->inputs) all.push_back(each.get());
+    return numbers(all);
+  }
   ~Graph() {
     for (const auto& each : nodes) each->inputs.clear();
   }

@@ -32,13 +32,15 @@ def known(t, cases):
 def _(t):
     known(t, [([2], [], [3.0]), ([2, 3], [3], [5.0, 7.0, 9.0]), ([2, 2, 2], [2], [16.0, 20.0]),
               ([2, 2, 2], [2, 2], [6.0, 8.0, 10.0, 12.0]), ([2, 3], [], [21.0])])
+    t.equal(sum_to(t, [1.0, 2.0, 3.0, 4.0, math.nan, 6.0], [2, 3], [3])["sum"], [5.0, math.nan, 9.0], "sum of elements of which one is NaN")
 
 
 @T.test(3, "size one", "dimensions that had size 1",
         hint="A dimension of size 1 was repeated; it stays in the result, with size 1.")
 def _(t):
     known(t, [([3], [1], [6.0]), ([2, 3], [2, 1], [6.0, 15.0]), ([2, 3], [1, 3], [5.0, 7.0, 9.0]),
-              ([2, 3], [1, 1], [21.0]), ([2, 2, 2], [2, 1, 2], [4.0, 6.0, 12.0, 14.0])])
+              ([2, 3], [1, 1], [21.0]), ([2, 2, 2], [2, 1, 2], [4.0, 6.0, 12.0, 14.0]),
+              ([2, 2, 1, 1, 2], [2, 1, 1, 1, 1], [10.0, 26.0]), ([2, 1, 1, 2, 2], [1, 1, 1, 2, 1], [14.0, 22.0])])
 
 
 @T.test(2, "both", "new dimensions, and dimensions of size 1, at once",
@@ -86,6 +88,7 @@ def _(t):
 @T.test(1, "throws", "sizes that do not broadcast to those of x",
         hint="Each size must be 1 or that of x, counted from the right, and there may be no more of them.")
 def _(t):
-    for x_sizes, sizes in [([3], [2]), ([1], [3]), ([2], [2, 1]), ([2, 3], [2]), ([2], [1, 2]), ([0], [2]), ([2, 3], [1, 2])]:
+    for x_sizes, sizes in [([3], [2]), ([1], [3]), ([2], [2, 1]), ([2, 3], [2]), ([2], [1, 2]), ([0], [2]), ([2, 3], [1, 2]), ([3], [0]), ([2, 3], [2, 0]),
+                           ([2, 3], [6]), ([2, 3], [3, 2]), ([2, 3], [1, 6]), ([2, 3], [6, 1]), ([6], [2, 3])]:
         t.throws(f"sizes {sizes} do not broadcast to {x_sizes}", "std::invalid_argument",
                  **{"x": counted(6), "x sizes": x_sizes, "sizes": sizes, "offset": 0})

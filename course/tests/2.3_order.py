@@ -9,12 +9,14 @@ DIAMOND = [(3, 1), (3, 2), (1, 0), (2, 0)]
 SHORT_CUT = [(3, 0), (3, 2), (2, 1), (1, 0)]
 
 
-def order(t, nodes, edges, root=None):
-    """The numbers of the nodes. An edge is (user, input): the node, and the node of an operand of it."""
+def order(t, nodes, edges, root=None, **more):
+    """The numbers of the nodes. An edge is (user, input): the node, and the node of an operand of it. before=[...]: nodes of the same
+    graph whose order is asked for first."""
     users, inputs = [a for a, _ in edges], [b for _, b in edges]
-    found = t.run(nodes=nodes, users=users, inputs=inputs, root=nodes - 1 if root is None else root)["order"]
-    t.check(NULL not in found, "the order holds a pointer that is none of the nodes")
-    return found
+    reply = t.run(nodes=nodes, users=users, inputs=inputs, root=nodes - 1 if root is None else root, **more)
+    t.check(NULL not in reply["order"], "the order holds a pointer that is none of the nodes")
+    t.equal(reply["changed nodes"], [0], "nodes that are not as they were before the call")
+    return reply["order"]
 
 
 def ordered(t, found, edges):
@@ -53,6 +55,8 @@ def _(t):
 def _(t):
     for nodes, edges in [(2, [(1, 0), (1, 0)]), (4, DIAMOND), (4, SHORT_CUT), (40, random_graph(t, 40))]:
         once(t, order(t, nodes, edges), range(nodes))
+    for before in ([3], [1], [1, 3, 3]):
+        once(t, order(t, 4, DIAMOND, before=before), range(4))
 
 
 @T.test(4, "before its inputs", "each node stands before all its inputs",

@@ -39,6 +39,11 @@ def right_leaves(t, reply, nodes, edges, seed=(1.0,), times=1):
         t.equal(reply[f"sizes of leaf {leaf}"], [len(seed)], f"sizes of the gradient of leaf {leaf}")
 
 
+def few_alive(t, reply, what):
+    t.at_most(reply["most alive"][0], 4, f"gradients of {what} that are in memory at the same time (give back what has gone through a "
+              "node's function)")
+
+
 def random_graph(t, nodes):
     edges = [(t.random.randint(i + 1, nodes - 1), i, float(t.random.randint(2, 3))) for i in range(nodes - 1)]
     for _ in range(nodes // 2):
@@ -53,9 +58,9 @@ def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
         for seed in ([1.0], [2.0, -1.0, 5.0, 0.0, 3.0, -4.0]):
             right_leaves(t, backward(t, nodes, edges, seed), nodes, edges, seed)
-    reply = backward(t, 20, [(i, i - 1, -1.0) for i in range(1, 20)], alive=1)
-    t.at_most(reply["most alive"][0], 4, "gradients of a line of 20 nodes that are in memory at the same time (give back what has "
-              "gone through a node's function)")
+    for more in ([], [-1.0], [NULL]):  # each node has one input, has it twice, or has a null one too
+        edges = [edge for i in range(1, 20) for edge in ((i, i - 1, -1.0), *((i, NULL if each == NULL else i - 1, 2.0) for each in more))]
+        few_alive(t, backward(t, 20, edges, alive=1), "a line of 20 nodes")
 
 
 @T.test(4, "several uses", "where a result is used several times, its gradients add up",
@@ -83,6 +88,7 @@ def _(t):
         reply = backward(t, nodes, edges, seed, times=3)
         right_leaves(t, reply, nodes, edges, seed, times=3)
         t.equal(reply["inner nodes with a gradient"], [], "nodes with a function whose `gradient` is not empty afterwards")
+        t.equal(reply["changed unseen"], [0], "gradients of leaves whose elements changed, and whose storage has the version of before,")
 
 
 @T.test(3, "given tensors", "no tensor that was handed in is changed",
@@ -116,6 +122,9 @@ def _(t):
     reply = backward(t, 4, edges)
     t.equal(reply["calls"], [3], "the nodes whose functions were called")
     t.equal(reply["leaves with a gradient"], [2], "leaves that have a gradient")
+    # 1 has a function and no inputs.
+    reply = backward(t, 3, [(2, 1, 2.0), (2, 0, 3.0)], leaves=[0])
+    t.equal(reply["calls"], [2, 1], "the nodes whose functions were called")
 
 
 @T.test(1, "leaf as root", "backward() from a leaf", hint="A leaf has no function: the gradient is its own.")

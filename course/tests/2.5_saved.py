@@ -1,19 +1,28 @@
 """Tests of task 2.5. Row 1 of a matrix of 2 rows is saved, by Saved saved(row)."""
+import re
+
 from judge.testing import task
 
 T = task("2.5", "Saved tensors", 15, "2_autodiff/2.5_saved.cpp", exports=["course::Saved::Saved", "course::Saved::get"])
 
 # What happens before and after the row is saved.
-ROW_0, ROW_1, MATRIX, OTHER, ROW_1_AS_IT_IS, GET = range(6)
+ROW_0, ROW_1, MATRIX, OTHER, ROW_1_AS_IT_IS, GET, TRY = range(7)  # TRY: get(), which may throw
 X = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
-def inputs(before, after, copy=0):
-    return {"x": X, "x sizes": [2, 3], "before": before, "after": after, "copy": copy}
+def inputs(before, after, copy=0, **more):
+    return {"x": X, "x sizes": [2, 3], "before": before, "after": after, "copy": copy, **more}
 
 
-def saved(t, before=(), after=(), copy=0):
-    return t.run(**inputs(before, after, copy))
+def saved(t, before=(), after=(), copy=0, **more):
+    return t.run(**inputs(before, after, copy, **more))
+
+
+def says(t, versions, **given):
+    """get() throws, and its text has these numbers."""
+    text = t.throws("the memory was written to after it was saved", "std::runtime_error", **given)
+    missing = [each for each in versions if str(each) not in re.findall("[0-9]+", text)]
+    t.check(not missing, f"the text of the error does not say version {' and '.join(map(str, missing))}: found '{text}'")
 
 
 @T.test(2, "unchanged", "nobody wrote: get() gives the tensor, as often as it is asked",
@@ -23,15 +32,18 @@ def _(t):
         reply = saved(t, after=after)
         t.equal(reply["value sizes"], [3], "sizes")
         t.equal(reply["values"], X[3:], "elements")
+        t.equal(reply["writes"], [0], "by how much saving and get() have changed the storage's version")
 
 
-@T.test(3, "changed", "a write to the tensor: get() throws",
+@T.test(3, "changed", "a write to the tensor: get() throws, and says both versions",
         hint="Compare the version of the storage now with the one that the constructor kept.")
 def _(t):
     t.throws("the row was written to after it was saved", "std::runtime_error", **inputs([], [ROW_1]))
     t.throws("the row was written to twice after it was saved", "std::runtime_error", **inputs([], [ROW_1, ROW_1]))
     t.throws("the row was written to between two calls of get()", "std::runtime_error", **inputs([], [GET, ROW_1]))
     t.throws("the row was written to before and after it was saved", "std::runtime_error", **inputs([ROW_1, ROW_1], [ROW_1]))
+    t.throws("the row was written to, and get() had thrown before", "std::runtime_error", **inputs([], [ROW_1, TRY]))
+    says(t, [41, 42], **inputs([], [ROW_1], version=41))
 
 
 @T.test(3, "other names", "a write by another tensor of the same memory: get() throws",
@@ -58,10 +70,13 @@ def _(t):
         t.equal(saved(t, before, after, copy=1)["values"], expected, "elements, from a copy of Saved")
 
 
-@T.test(2, "no copy", "the elements are not copied",
+@T.test(2, "no copy", "the elements are not copied, and their memory is kept",
         hint="A copy of a Tensor shares its storage: keep that, and return it.")
 def _(t):
     t.check(saved(t)["same memory"] == [1], "what get() gives lies in other memory than what was saved")
+    reply = saved(t, drop=1)
+    t.check(reply["memory is kept"] == [1], "the memory is gone where nobody else has a name for it")
+    t.equal(reply["values"], X[3:], "elements, where nobody else has a name for the memory")
 
 
 @T.test(2, "no graph", "the node of the tensor is not kept alive",

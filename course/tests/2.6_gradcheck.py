@@ -63,12 +63,15 @@ def _(t):
     refuses(t, "steep")
 
 
-@T.test(1, "no number", "NaN, infinity, and a gradient of another length are refused",
+@T.test(1, "no number", "NaN, of the gradient or of the function, infinity, and a gradient of another length are refused",
         hint="Every comparison with NaN is false: ask whether it is near, not whether it is far.")
 def _(t):
     for name in ("not a number", "infinite", "too few", "too many"):
         refuses(t, name)
         refuses(t, name, [0.2])
+    refuses(t, "too many", [])
+    refuses(t, "roots", [-1.0])
+    refuses(t, "roots")
     accepts(t, "cubes", [0.2])
 
 
@@ -82,12 +85,16 @@ def _(t):
     t.equal(reply["distances"], [0.25], "how far from x it looks")
     for tolerance in (0.125, 0.17578125):
         refuses(t, "constant", [0.25], step=0.25, tolerance=tolerance)
+    # The slopes 1 and -4 are said to be 1.25 and -8.
+    for name, refused, accepted in (("sum", 0.1875, 0.3125), ("falling", 0.75, 1.25)):
+        refuses(t, name, [0.25], step=0.25, tolerance=refused)
+        t.check(check(t, "wrong: " + name, [0.25], step=0.25, tolerance=accepted)["right"] == [1], "it refuses a gradient that is within the tolerance")
 
 
 @T.test(1, "calls", "what it asks for: one gradient at x, and two values for each element near x",
         hint="Change one element at a time, and put it back before the next.")
 def _(t):
-    for x in ([0.2], X, t.floats(5)):
+    for x in ([], [0.2], X, t.floats(5)):
         reply = check(t, "right: sines", x)
         t.equal(reply["gradient calls"], [1], "calls of gradient")
         t.equal(reply["gradients elsewhere"], [0], "calls of gradient elsewhere than at x")

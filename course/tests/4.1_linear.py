@@ -54,14 +54,18 @@ def _(t):
         t.equal(reply["db"], [sum(given["dy"][j::outs]) for j in range(outs)], "db")
 
 
+def only_kernels(t, reply, most=3):
+    t.at_most(reply["launches"][0], most, "kernels")
+    t.at_most(reply["copies"][0], 0, "copies")
+    t.at_most(reply["waits"][0], 0, "times that the host waited")
+    t.equal(reply["held"], [0], "allocations that were not released")
+
+
 @T.test(5, "launches", "at most three kernels, and no copy",
         hint="A Mat with row and column exchanged is the transposed matrix: matmul takes it as it is.")
 def _(t):
-    for sizes in [(2, 2, 2), (5, 4, 3)]:
-        reply = backward(t, *sizes)[1]
-        t.at_most(reply["launches"][0], 3, "kernels")
-        t.at_most(reply["copies"][0], 0, "copies")
-        t.at_most(reply["waits"][0], 0, "times that the host waited")
+    for sizes in [(2, 2, 2), (1, 2, 3), (5, 4, 3), (5, 1, 3), (5, 4, 1)]:
+        only_kernels(t, backward(t, *sizes)[1])
 
 
 @T.test(3, "wanted only", "gradients that nobody wants cost nothing", hint="Look at dx and db before you queue their kernels.")
@@ -72,7 +76,7 @@ def _(t):
         reply = t.run(rows=rows, **{"in": ins}, out=outs, dx=dx, db=db, stale=0.0, **given)
         for name in ["dw"] + ["dx"] * dx + ["db"] * db:
             t.equal(reply[name], whole[name], f"{name}, which is the same where all three are wanted")
-        t.at_most(reply["launches"][0], 1 + dx + db, "kernels")
+        only_kernels(t, reply, 1 + dx + db)
         t.at_most(reply["products"][0], (1 + dx) * rows * ins * outs, "multiplications")
 
 
@@ -84,5 +88,6 @@ def _(t):
     check_dx(t, given, reply, *sizes)
     check_dw(t, given, reply, *sizes)
     t.equal(reply["db"], [sum(given["dy"][j::4]) for j in range(4)], "db")
-    reply = backward(t, 0, 2, 3, stale=100.0)[1]
-    t.equal((reply["dw"], reply["db"]), ([0.0] * 6, [0.0] * 3), "dw and db without rows")
+    for dx, db in [(1, 1), (0, 1), (1, 0), (0, 0)]:
+        reply = backward(t, 0, 2, 3, dx, db, stale=100.0)[1]
+        t.equal((reply["dw"], reply["db"]), ([0.0] * 6, [0.0] * 3 * db), "dw and db without rows")

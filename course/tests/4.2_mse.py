@@ -1,4 +1,6 @@
 """Tests of task 4.2."""
+import math
+
 from judge.testing import task
 
 T = task("4.2", "Mean squared error in one launch", 20, "4_training/4.2_mse.cu", exports=["course::gpu::mse"])
@@ -7,8 +9,13 @@ T = task("4.2", "Mean squared error in one launch", 20, "4_training/4.2_mse.cu",
 LARGER = [255, 256, 257, 511, 700]
 
 
-def mse(t, y, target, wants_gradient=1):
-    return t.run(y=y, target=target, wants_gradient=wants_gradient)
+def mse(t, y, target, wants_gradient=1, **more):
+    return t.run(y=y, target=target, wants_gradient=wants_gradient, **more)
+
+
+def not_finite(t, loss):
+    """Where a number is infinite; a sum that keeps what rounding takes makes NaN of it."""
+    t.check(not math.isfinite(loss), f"loss where a number is infinite: found {loss:g}, expected infinity or NaN")
 
 
 def growing(t, n):
@@ -16,12 +23,27 @@ def growing(t, n):
     return [target[i] + (i if i % 2 else -i) for i in range(n)], target
 
 
+def shifted_loss(t, n, shift):
+    """y and target begin so many numbers behind the beginning of their memory, as a batch within the data does."""
+    y, target = growing(t, n)
+    t.close(mse(t, y, target, shift=[*shift, 0])["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
+
+
+def shifted_gradient(t, n, shift):
+    """The gradient begins so, too."""
+    y, target = growing(t, n)
+    reply = mse(t, y, target, shift=shift)
+    t.close(reply["gradient"], [(2 if i % 2 else -2) * i / n for i in range(n)], f"gradient for n = {n}")
+    t.equal(reply["before the gradient"], [math.nan] * shift[2], "numbers before the gradient's first, which nobody wrote,")
+
+
 @T.test(3, "loss of few", "the loss of a few numbers", hint="Square the differences, add them up, divide by how many there are.")
 def _(t):
     for y, target, loss in [([3.0], [1.0], 4.0), ([1.0, 2.0], [1.0, 2.0], 0.0), ([0.0, 4.0], [2.0, 0.0], 10.0),
                             ([1.0, 2.0, 3.0], [2.0, 4.0, 1.0], 3.0), ([-1.0, 1.0, 0.5, 0.0], [1.0, -1.0, 0.0, 0.5], 2.125),
-                            ([2000.25, -3000.5], [2000.0, -3000.0], 0.15625)]:
+                            ([2000.25, -3000.5], [2000.0, -3000.0], 0.15625), ([1.0, math.nan, 2.0], [0.0, 1.0, 2.0], math.nan)]:
         t.close(mse(t, y, target)["loss"][0], loss, "loss")
+    not_finite(t, mse(t, [1.0, 2.0], [math.inf, 2.0])["loss"][0])
 
 
 @T.test(3, "gradient of few", "the gradient for a few numbers",
@@ -38,6 +60,7 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
+    shifted_loss(t, 512, [1, 1])
 
 
 @T.test(2, "gradient of many", "every element gets its gradient, and its own", hint="Store gradient[i] in the loop that reads y[i].")
@@ -45,6 +68,7 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["gradient"], [(2 if i % 2 else -2) * i / n for i in range(n)], f"gradient for n = {n}")
+    shifted_gradient(t, 512, [1, 1, 1])
 
 
 @T.test(3, "one launch", "one launch without atomics does both",

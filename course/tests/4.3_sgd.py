@@ -4,9 +4,9 @@ from judge.testing import task
 T = task("4.3", "A step of SGD in one launch", 25, "4_training/4.3_sgd.cu", exports=["course::gpu::sgd_step"])
 
 
-def step(t, sizes, w, g, lr, momentum=0.0, weight_decay=0.0):
-    """One step for each number of lr, all with the gradients g."""
-    return t.run(sizes=sizes, w=w, g=g, lr=lr, momentum=momentum, weight_decay=weight_decay)
+def step(t, sizes, w, g, lr, momentum=0.0, weight_decay=0.0, **more):
+    """One step for each number of lr, all with the gradients g, or g has those of each step, one after the other."""
+    return t.run(sizes=sizes, w=w, g=g, lr=lr, momentum=momentum, weight_decay=weight_decay, **more)
 
 
 @T.test(3, "plain", "without momentum and weight decay", hint="weight = weight - lr * gradient; there is no velocity to touch.")
@@ -28,6 +28,8 @@ def _(t):
     reply = step(t, [2], [1.0, 2.0], [2.0, -4.0], [0.5], momentum=0.75)
     t.equal(reply["v"], [2.0, -4.0], "velocities")
     t.equal(reply["w"], [0.0, 4.0], "weights")
+    reply = step(t, [2], [1.0, 2.0], [0.0, 1.0], [0.5], momentum=0.75)
+    t.equal((reply["v"], reply["w"]), ([0.0, 1.0], [1.0, 1.5]), "velocities and weights, where a gradient is 0")
 
 
 @T.test(3, "momentum", "steps with momentum", hint="velocity = momentum * velocity + d, and the weight moves by lr * velocity.")
@@ -35,6 +37,8 @@ def _(t):
     reply = step(t, [1], [0.0], [1.0], [1.0] * 3, momentum=0.5)
     t.equal(reply["v"], [1.75], "velocity")
     t.equal(reply["w"], [-4.25], "weight")
+    reply = step(t, [2], [0.0, 0.0], [1.0, 0.0, 0.0, 2.0], [1.0] * 2, momentum=0.5)
+    t.equal((reply["v"], reply["w"]), ([0.5, 2.0], [-1.5, -2.0]), "velocities and weights, where the gradients are 1 and 0, and 0 and 2")
 
 
 @T.test(2, "momentum and decay", "both at once", hint="The velocity collects gradients to which weight decay was added.")
@@ -42,6 +46,8 @@ def _(t):
     reply = step(t, [1], [4.0], [1.0], [0.5, 0.5], momentum=0.5, weight_decay=0.5)
     t.equal(reply["v"], [3.75], "velocity")
     t.equal(reply["w"], [0.625], "weight")
+    reply = step(t, [1], [4.0], [1.0, 0.0], [0.5, 0.5], momentum=0.5, weight_decay=0.5)
+    t.equal((reply["v"], reply["w"]), ([2.75], [1.125]), "velocity and weight, where the second gradient is 0")
 
 
 @T.test(2, "other rate", "a learning rate that changes",
@@ -50,6 +56,8 @@ def _(t):
     reply = step(t, [1], [0.0], [1.0], [1.0, 0.5], momentum=0.5)
     t.equal(reply["v"], [1.5], "velocity")
     t.equal(reply["w"], [-1.75], "weight")
+    reply = step(t, [1], [0.0], [1.0], [0.0, 1.0], momentum=0.5)
+    t.equal((reply["v"], reply["w"]), ([1.5], [-1.5]), "velocity and weight, where the first rate is 0")
 
 
 @T.test(3, "sizes", "parameters of all sizes",
@@ -57,7 +65,10 @@ def _(t):
 def _(t):
     for sizes in [[0], [0, 5], [256, 1], [1, 257], [3, 1000, 0, 70], [1 + i for i in range(32)], []]:
         w, g = t.quarters(sum(sizes)), t.quarters(sum(sizes))
-        t.equal(step(t, sizes, w, g, [0.5])["w"], [a - b / 2 for a, b in zip(w, g)], "weights")
+        for shift in (0, 1):  # numbers between the beginning of a parameter's memory and its own
+            reply = step(t, sizes, w, g, [0.5], shift=shift)
+            t.equal(reply["w"], [a - b / 2 for a, b in zip(w, g)], "weights")
+            t.equal(reply["others"], [1.0, 2.0, 3.0], "weights of an entry of the list behind params.count")
 
 
 @T.test(3, "one launch", "a step is one launch", hint="The table of pointers is an argument of the kernel; the grid has room for all parameters.")

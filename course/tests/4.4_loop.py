@@ -1,4 +1,5 @@
 """Tests of task 4.4."""
+import math
 import re
 
 from judge.testing import task
@@ -19,6 +20,8 @@ def _(t):
         reply = train(t, x, y, [0.0] * len(w), len(y), lr=lr)
         t.close(reply["losses"], [loss], "losses")
         t.close(reply["w"], w, "weights after the step")
+    reply = train(t, [2.0], [6.0], [1.0], 1, epochs=0, lr=0.125)
+    t.equal((reply["losses"], reply["w"]), ([], [1.0]), "losses and weights of no epoch")
 
 
 @T.test(4, "batches", "whole batches, in order", hint="Batch b begins at row b * batch: a row has inputs() or outputs() numbers.")
@@ -35,7 +38,7 @@ def _(t):
 
 @T.test(4, "last batch", "rows that do not fill the last batch", hint="The last batch has the rows that are left, and no others.")
 def _(t):
-    for rows, batch, sizes in [(3, 2, [2, 1]), (1, 4, [1]), (7, 3, [3, 3, 1]), (5, 3, [3, 2])]:
+    for rows, batch, sizes in [(3, 2, [2, 1]), (1, 4, [1]), (7, 3, [3, 3, 1]), (5, 3, [3, 2]), (3, 2**30, [3])]:
         x = [float(i) for i in range(rows)]
         reply = train(t, x, [0.0] * rows, [0.0], batch)
         t.equal(reply["rows"], sizes, "rows of each batch")
@@ -47,6 +50,7 @@ def _(t):
 def _(t):
     for y, batch, loss in [([1.0, 2.0], 1, 2.5), ([0.0, 0.0, 6.0], 2, 12.0), ([1.0, 2.0, 3.0, 4.0, 6.0], 2, 13.2)]:
         t.close(train(t, [0.0] * len(y), y, [0.0], batch)["losses"], [loss], "losses")
+    t.close(train(t, [0.0] * 3, [1.0, math.nan, 2.0], [0.0], 1)["losses"], [math.nan], "losses, where one number of y is NaN")
 
 
 @T.test(4, "fresh gradients", "every step begins with gradients of 0",
@@ -61,8 +65,8 @@ def _(t):
 @T.test(4, "waits", "the host waits once in an epoch, after its last step",
         hint="Leave the loss of every batch on the device, in a place of its own, and fetch all of them when the epoch ends.")
 def _(t):
-    for epochs in (1, 3):
-        reply = train(t, [1.0] * 8, [2.0] * 8, [0.0], 2, epochs=epochs, lr=0.25)
+    for rows, batch, epochs in ((8, 2, 1), (8, 2, 3), (200, 1, 2)):
+        reply = train(t, [1.0] * rows, [2.0] * rows, [0.0], batch, epochs=epochs, lr=0.25)
         events = re.sub("[^fw]", "", reply["events"])
         t.at_most(events.count("w"), epochs, "times that the host waited")
         t.check(not re.search("wf{1,3}w", events), "the host waited between two steps of an epoch")

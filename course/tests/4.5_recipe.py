@@ -21,8 +21,8 @@ def clip(t, gradients, most, sizes=None):
     return t.run(function="clip", gradients=gradients, most=most, sizes=[len(gradients)] if sizes is None else sizes)
 
 
-def dropout(t, x, random, p=0.5, modes=(TRAIN,), dy=None):
-    return t.run(function="dropout", x=x, random=random, p=p, modes=list(modes), dy=dy or [1.0] * len(x))
+def dropout(t, x, random, p=0.5, modes=(TRAIN,), dy=None, **more):
+    return t.run(function="dropout", x=x, random=random, p=p, modes=list(modes), dy=dy or [1.0] * len(x), **more)
 
 
 @T.test(3, "first weights", "weights between -b and b, where b = gain * sqrt(3 / inputs)", hint="inputs, not outputs: each result sums as many products as there are inputs.")
@@ -49,7 +49,7 @@ def _(t):
 def _(t):
     t.close(rates(t, [0, 1, 2, 3], warmup=4), [0.25, 0.5, 0.75, 1.0], "rates of steps 0 to 3 with a warm-up of 4")
     t.close(rates(t, [0], 0.5, 0.1, 1), [0.5], "rate of step 0 with a warm-up of 1")
-    t.close(rates(t, [0, 99], 0.02, 0.01, 100, 1000), [0.0002, 0.02], "rates of steps 0 and 99 with a warm-up of 100")
+    t.close([100 * each for each in rates(t, [0, 99], 0.02, 0.01, 100, 1000)], [0.02, 2.0], "rates of steps 0 and 99 with a warm-up of 100, times 100,")
 
 
 @T.test(2, "cosine", "the rate falls along half a wave of the cosine", hint="t is 0 at step warmup and 1 at step `steps`: the warm-up does not count. From `steps` on the rate is `least`.")
@@ -90,6 +90,8 @@ def _(t):
     t.close(dropout(t, x, [0.25, 0.2, 0.0, 0.999], 0.2)["y"], [1.25, 2.5, 0.0, 5.625], "y with p = 0.2")
     t.close(dropout(t, x, [0.0, 0.5], 0.0)["y"], x, "y with p = 0")
     t.close(dropout(t, x, [0.1, 0.9], modes=[NEW])["y"], [0.0, 4.0, 0.0, 9.0], "y of a new layer, which is in training")
+    t.close(dropout(t, [math.inf, math.nan, math.inf], [0.1, 0.2, 0.9])["y"], [0.0, 0.0, math.inf],
+            "y of an infinity and a NaN that are dropped, and of an infinity that stays")
 
 
 @T.test(2, "gradient of dropout", "the gradient goes where the numbers went", hint="Keep the factors of forward, and draw no others in backward.")
@@ -100,6 +102,8 @@ def _(t):
     t.close(found["dx"], [20.0, 0.0, 60.0], "dx, where x is 0")
     found = dropout(t, [1.0, 2.0], [0.1, 0.9, 0.9, 0.1], modes=[TRAIN, TRAIN], dy=[1.0, 1.0])
     t.close(found["dx"], [0.0, 2.0, 2.0, 0.0], "dx of two steps, each with numbers of its own")
+    found = dropout(t, [1.0, 2.0], [0.1, 0.9], modes=[TRAIN, EVAL], dy=[3.0, 4.0], **{"modes back": [EVAL, TRAIN]})
+    t.close(found["dx"], [0.0, 8.0, 3.0, 4.0], "dx of a step in training and of one in evaluation, where train() changes the mode before backward")
 
 
 @T.test(1, "evaluation", "in evaluation nothing changes, and nothing is drawn", hint="train(false) makes a layer that gives back what it gets, in both directions.")

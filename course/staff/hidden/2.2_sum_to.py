@@ -18,6 +18,11 @@ def _(t):
             reply = t.run(**{"x": x, "x sizes": x_sizes, "sizes": sizes, "offset": 0})
             t.equal(reply["sum sizes"], sizes, "sizes of the result")
             t.equal(reply["sum"], [sums[tuple(p)] for p in positions(sizes)], "sum")
+    x_sizes = [2, 3, 2, 2, 3, 2]
+    for d in range(6):
+        summed(t, x_sizes, [1 if i == d else size for i, size in enumerate(x_sizes)])
+        summed(t, x_sizes, [size if i == d else 1 for i, size in enumerate(x_sizes)])
+    summed(t, [2, 2, 1, 2, 3], [2, 1, 1, 1, 1])
 
 
 @hidden("2.2", of="new dimensions", test="many elements", title="20,000 elements, and few calls of write()",
@@ -29,14 +34,16 @@ def _(t):
     t.at_most(reply["writes"][0], 10, "calls of write() of the result")
 
 
-def summed(t, x_sizes, sizes):
-    """Compares the sum of random numbers; sizes are those of x or 1, counted from the right."""
-    x, added = t.quarters(math.prod(x_sizes)), len(x_sizes) - len(sizes)
+def summed(t, x_sizes, sizes, not_finite=()):
+    """Compares the sum of random numbers; sizes are those of x or 1, counted from the right. The first elements are those of not_finite."""
+    x, added = [*not_finite, *t.quarters(math.prod(x_sizes))][:math.prod(x_sizes)], len(x_sizes) - len(sizes)
     sums = {tuple(p): 0.0 for p in positions(sizes)}
     for p, value in zip(positions(x_sizes), x):
         sums[tuple(min(i, size - 1) for i, size in zip(p[added:], sizes))] += value
     reply = public("2.2").sum_to(t, x, x_sizes, sizes, offset=t.random.randint(0, 9))
-    t.equal(reply["sum"], [sums[tuple(p)] for p in positions(sizes)], "sum")
+    expected = [sums[tuple(p)] for p in positions(sizes)]
+    # A sum that keeps what rounding takes makes NaN of infinity.
+    t.equal(reply["sum"], [a if math.isinf(b) and math.isnan(a) else b for a, b in zip(reply["sum"], expected)], "sum")
     return reply
 
 
@@ -56,6 +63,8 @@ def _(t):
         sizes = [t.random.choice([1, size]) for size in x_sizes[t.random.randint(1, rank - 1):]]
         sizes[t.random.randrange(len(sizes))] = 1
         summed(t, x_sizes, sizes)
+    for special in ([math.nan], [math.inf], [-math.inf], [math.inf, 1.0, 1.0, -math.inf]):
+        summed(t, [3, 3, 2], [3, 1], special)
 
 
 @hidden("2.2", of="same sizes", test="same sizes of others", title="random sizes of which nothing was broadcast", hint="Compare the sizes first.")
@@ -79,6 +88,11 @@ def _(t):
         x_sizes = [t.random.randint(2, 5) for _ in range(rank)]
         wrong = list(x_sizes)
         wrong[t.random.randrange(rank)] += t.random.randint(1, 9)
-        for sizes in (wrong, [1, *x_sizes], [2, *x_sizes]):
+        none, far = list(x_sizes), list(x_sizes)
+        none[t.random.randrange(rank)], far[0] = 0, far[0] + 2**32
+        for sizes in (wrong, [1, *x_sizes], [2, *x_sizes], none, far, [*x_sizes[:-1], math.prod(x_sizes) + 1]):
             t.throws(f"sizes {sizes} do not broadcast to {x_sizes}", "std::invalid_argument",
                      **{"x": t.quarters(math.prod(x_sizes)), "x sizes": x_sizes, "sizes": sizes, "offset": 0})
+    for x_sizes, sizes in [([3, 5], [15]), ([3, 5], [5, 3]), ([15], [3, 5]), ([2, 3, 5], [6, 5]), ([2, 3, 5], [1, 5, 6]), ([2, 1, 3], [3, 1, 2])]:
+        t.throws(f"sizes {sizes} do not broadcast to {x_sizes}, though there are as many elements", "std::invalid_argument",
+                 **{"x": t.quarters(math.prod(x_sizes)), "x sizes": x_sizes, "sizes": sizes, "offset": 0})

@@ -58,6 +58,7 @@ def _(t):
                 reached.add(node)
                 waiting += [b for a, b in edges if a == node]
         public("2.3").once(t, public("2.3").order(t, nodes, edges, root=root), reached)
+        public("2.3").once(t, public("2.3").order(t, nodes, edges, root=root, before=[root, *t.random.sample(range(nodes), 3)]), reached)
 
 
 @hidden("2.3", of="null inputs", test="nulls anywhere", title="a random graph, and operands without a node", hint="An input may be a null pointer.")
@@ -70,11 +71,17 @@ def _(t):
         public("2.3").ordered(t, found, edges)
 
 
-@hidden("2.3", of="many ways", test="more ways", title="50 nodes that all use the next five", hint="What lies behind a node needs to be looked at once.")
+@hidden("2.3", of="many ways", test="more ways", title="50 nodes that all use the next five, and a root that uses all of a line", hint="What lies behind a node needs to be looked at once.")
 def _(t):
     nodes = 50
     edges = [(i, i - by) for i in range(nodes) for by in range(1, 6) if i >= by]
     t.equal(public("2.3").order(t, nodes, edges), list(range(nodes - 1, -1, -1)), "order")
+    # Whoever follows ways and mends what was found before goes through the line once for each of its nodes.
+    nodes = 50000
+    line = [(i, i - 1) for i in range(1, nodes - 1)]
+    for uses in (range(nodes - 1), range(nodes - 2, -1, -1), t.random.sample(range(nodes - 1), nodes - 1)):
+        found = public("2.3").order(t, nodes, line + [(nodes - 1, i) for i in uses])
+        t.check(found == list(range(nodes - 1, -1, -1)), f"the order of a line is wrong: found {len(found)} nodes, {found[:6]} ...")
 
 
 @hidden("2.3", of="many ways", test="many nodes", title="a root with 300,000 inputs", hint="To look for a node in a list takes longer the more it has: a set finds it at once.")

@@ -1,4 +1,6 @@
 """Hidden tests of task 2.4."""
+import math
+
 from judge.testing import hidden, public
 
 
@@ -56,8 +58,13 @@ def _(t):
         hint="What has gone through a node's function is of no use afterwards: take it out of the table.")
 def _(t):
     nodes = 60
-    reply = asked(t, nodes, [(i, i - 1, -1.0) for i in range(1, nodes)], [1.0, 0.5], [2], alive=1)
-    t.at_most(reply["most alive"][0], 4, "gradients of a line of 60 nodes that are in memory at the same time")
+    for ways in (1, 2, 3):
+        reply = asked(t, nodes, [(i, i - 1, 0.5) for i in range(1, nodes) for _ in range(ways)], [1.0, 0.5], [2], alive=1)
+        public("2.4").few_alive(t, reply, f"a line of {nodes} nodes, each of which uses the next {ways} times,")
+    # Not by 1: a factor of 1 hands on the memory that came in, which may stay.
+    edges = [(a, b, 0.5) for a, b, _ in reached(t, nodes)] + [(t.random.randint(1, nodes - 1), -1, 3.0) for _ in range(nodes)]
+    t.random.shuffle(edges)
+    public("2.4").few_alive(t, public("2.4").backward(t, nodes, edges, alive=1), f"a random graph of {nodes} nodes")
 
 
 def reached(t, nodes):
@@ -73,6 +80,7 @@ def _(t):
         reply = public("2.4").backward(t, 7, edges, seed, times=times)
         public("2.4").right_leaves(t, reply, 7, edges, seed, times=times)
         t.equal(reply["inner nodes with a gradient"], [], "nodes with a function whose `gradient` is not empty afterwards")
+        t.equal(reply["changed unseen"], [0], "gradients of leaves whose elements changed, and whose storage has the version of before,")
 
 
 @hidden("2.4", of="given tensors", test="given tensors of random graphs", title="additions only, in random graphs: nothing that was handed in changes", hint="Add into memory of your own.")
@@ -97,6 +105,11 @@ def _(t):
         t.random.shuffle(edges)
         seed = t.quarters(2)
         public("2.4").right_leaves(t, public("2.4").backward(t, nodes, edges, seed), nodes, edges, seed)
+    # A root that uses nodes with a function and without inputs.
+    nodes = 8
+    ends = sorted(t.random.sample(range(nodes - 1), 3))
+    reply = public("2.4").backward(t, nodes, [(nodes - 1, i, 2.0) for i in range(nodes - 1)], leaves=[i for i in range(nodes - 1) if i not in ends])
+    t.equal(reply["calls"], [nodes - 1, *ends[::-1]], "the nodes whose functions were called")
 
 
 @hidden("2.4", of="leaf as root", test="leaf as root again", title="another gradient of a leaf, three times", hint="A leaf has no function: the gradient is its own.")
@@ -105,11 +118,16 @@ def _(t):
     public("2.4").right_leaves(t, public("2.4").backward(t, 1, [], seed, times=3), 1, [], seed, times=3)
 
 
-@hidden("2.4", of="calls", test="calls with zeros", title="a gradient of zeros reaches as many nodes as another", hint="A gradient of zeros is a gradient.")
+@hidden("2.4", of="calls", test="calls with zeros", title="a gradient of zeros, or of NaN, reaches as many nodes as another", hint="A gradient of zeros is a gradient.")
 def _(t):
     for nodes in (4, 11):
         edges = reached(t, nodes)
-        t.equal(public("2.4").backward(t, nodes, edges, [0.0])["calls"], list(range(nodes - 1, 0, -1)), "calls")
+        for seed in (0.0, math.nan, math.inf):
+            t.equal(public("2.4").backward(t, nodes, edges, [seed])["calls"], list(range(nodes - 1, 0, -1)), "calls")
+    for edges in ([(1, 0, 3.0)], public("2.4").DIAMOND):
+        nodes = 1 + max(each for each, _, _ in edges)
+        t.equal(public("2.4").backward(t, nodes, edges, [1.0, math.nan, math.inf], times=2)["leaf 0"],
+                [2 * public("2.4").derivative(nodes, edges, 0), math.nan, math.inf], "gradient of leaf 0")
 
 
 @hidden("2.4", of="several uses", test="many nodes", title="1,000 diamonds, and a root with 3,000 inputs", hint="Nothing limits the number of nodes.")

@@ -1,7 +1,7 @@
 """Hidden tests of task 2.5."""
-from judge.testing import hidden
+from judge.testing import hidden, public
 
-ROW_0, ROW_1, MATRIX, OTHER, ROW_1_AS_IT_IS, GET = range(6)
+ROW_0, ROW_1, MATRIX, OTHER, ROW_1_AS_IT_IS, GET, TRY = range(7)
 
 
 @hidden("2.5", of="changed", test="many writes", title="random writes before and after",
@@ -15,6 +15,12 @@ def _(t):
             t.run(**inputs)
         else:
             t.throws("the memory was written to", "std::runtime_error", **inputs)
+            inputs["after"] = [*after, *[TRY] * t.random.randint(1, 3)]
+            t.throws("the memory was written to, and get() had thrown before", "std::runtime_error", **inputs)
+    for version in (0, 1 << 40):
+        more = t.random.randint(2, 60)
+        inputs = given(t, [ROW_0, MATRIX], [GET, *[t.random.choice([ROW_0, ROW_1, MATRIX]) for _ in range(more)]])
+        public("2.5").says(t, [version + 2, version + 2 + more], **inputs, version=version)
 
 
 @hidden("2.5", of="changed", test="hundreds of writes", title="256, 512 and 65536 writes", hint="A version is a long.")
@@ -36,6 +42,7 @@ def _(t):
         reply = t.run(**inputs)
         t.equal(reply["value sizes"], [4], "sizes")
         t.equal(reply["values"], inputs["x"][4:], "elements")
+        t.equal(reply["writes"], [0], "by how much saving and get() have changed the storage's version")
 
 
 @hidden("2.5", of="other names", test="other names of others", title="writes by other tensors of the same memory, among calls of get()", hint="The version belongs to the storage.")
@@ -63,6 +70,8 @@ def _(t):
     for before in ([ROW_0], [MATRIX, OTHER]):
         for copied in (0, 1):
             t.check(t.run(**given(t, before, [GET], copied))["same memory"] == [1], "what get() gives lies in other memory than what was saved")
+            reply = t.run(**given(t, before, [GET], copied), drop=1)
+            t.check(reply["memory is kept"] == [1], "the memory is gone where nobody else has a name for it")
 
 
 @hidden("2.5", of="no graph", test="no graph of others", title="the node is not kept alive, through a copy of Saved", hint="Keep the memory, not the node.")

@@ -49,8 +49,11 @@ def _(t):
 
 @hidden("2.6", of="no number", test="no number among many", title="NaN, infinity and other lengths, at random numbers", hint="Every comparison with NaN is false.")
 def _(t):
-    for name in ("not a number", "infinite", "too few", "too many"):
+    for name in ("not a number", "the last no number", "infinite", "too few", "too many"):
         public("2.6").refuses(t, name, numbers(t, 5))
+    for at in range(4):
+        public("2.6").refuses(t, "roots", [-0.5 if i == at else 0.25 for i in range(4)])
+    public("2.6").refuses(t, "too many", [])
 
 
 @hidden("2.6", of="options", test="other options", title="other steps and tolerances", hint="Step and tolerance are those of the caller.")
@@ -60,11 +63,15 @@ def _(t):
         t.check(reply["right"] == [1], "it refuses a gradient that is within the tolerance")
         t.equal(reply["distances"], [step], "how far from x it looks")
         public("2.6").refuses(t, "constant", [0.5], step=step, tolerance=0.15625)
+        for name, refused, accepted in (("sum", 0.234375, 0.265625), ("falling", 0.9375, 1.0625)):
+            public("2.6").refuses(t, name, [0.5, -0.25], step=step, tolerance=refused)
+            reply = public("2.6").check(t, "wrong: " + name, [0.5, -0.25], step=step, tolerance=accepted)
+            t.check(reply["right"] == [1], "it refuses a gradient that is within the tolerance")
 
 
-@hidden("2.6", of="calls", test="calls of others", title="what it asks for, of 1, 2 and 12 elements", hint="Change one element at a time.")
+@hidden("2.6", of="calls", test="calls of others", title="what it asks for, of none, 1, 2 and 12 elements", hint="Change one element at a time.")
 def _(t):
-    for count in (1, 2, 12):
+    for count in (0, 1, 2, 12):
         reply = public("2.6").check(t, "right: cubes", numbers(t, count))
         t.equal(reply["gradient calls"], [1], "calls of gradient")
         t.at_most(reply["calls"][0], 2 * count, "calls of value")

@@ -1,4 +1,6 @@
 """Hidden tests of task 4.2."""
+import math
+
 from judge.testing import hidden, public
 
 
@@ -7,6 +9,17 @@ def _(t):
     for n in (33, 1000, 3001):
         y, target = t.floats(n), t.floats(n)
         t.close(t.run(y=y, target=target, wants_gradient=1)["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+    for special, wants in ((math.nan, 1), (math.nan, 0), (math.inf, 1), (-math.inf, 0)):
+        y = t.floats(1000)
+        y[t.random.randrange(1000)] = special
+        loss = t.run(y=y, target=[0.5] * 1000, wants_gradient=wants)["loss"][0]
+        if math.isnan(special):
+            t.close(loss, math.nan, "loss where one number is NaN")
+        else:
+            public("4.2").not_finite(t, loss)
+    for n in (8, 1024):
+        for shift in ([1, 1], [1, 0], [0, 1], [2, 2], [3, 4]):
+            public("4.2").shifted_loss(t, n, shift)
 
 
 @hidden("4.2", of="gradient of many", test="random gradient", title="the gradient of random numbers",
@@ -16,6 +29,12 @@ def _(t):
         y, target = t.floats(n), t.floats(n)
         t.close([n * each for each in t.run(y=y, target=target, wants_gradient=1)["gradient"]],
                 [2 * (a - b) for a, b in zip(y, target)], "n * gradient")
+    y, at = t.quarters(600), t.random.randrange(600)
+    y[at] = math.nan
+    t.close(t.run(y=y, target=[0.0] * 600, wants_gradient=1)["gradient"], [each / 300 for each in y], "gradient where one number is NaN")
+    for n in (8, 1024):
+        for shift in ([1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2], [4, 8, 3]):
+            public("4.2").shifted_gradient(t, n, shift)
 
 
 @hidden("4.2", of="one launch", test="launches", title="one launch, with and without a gradient, for any length", hint="One block does it all.")
@@ -42,6 +61,10 @@ def _(t):
     for n, level in ((1, 0), (2, 5000), (3, 0), (7, -9000), (20, 0)):
         y, target = ([level + each for each in t.quarters(n)] for _ in range(2))
         t.close(public("4.2").mse(t, y, target)["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+    for scale in (2.0 ** -30, 2.0 ** 40):  # numbers of other sizes have a loss of another size
+        y, target = t.quarters(9), t.quarters(9)
+        found = public("4.2").mse(t, [scale * each for each in y], [scale * each for each in target])["loss"][0]
+        t.close(found / scale ** 2, sum((a - b) ** 2 for a, b in zip(y, target)) / 9, f"loss of numbers times {scale:g}, divided by its square,")
 
 
 @hidden("4.2", of="gradient of few", test="gradients of others", title="the gradient for a few random numbers", hint="The square gives a factor, the mean another.")
@@ -49,6 +72,9 @@ def _(t):
     for n in (1, 2, 3, 7, 20):
         y, target = t.quarters(n), t.quarters(n)
         t.close(public("4.2").mse(t, y, target)["gradient"], [2 * (a - b) / n for a, b in zip(y, target)], "gradient")
+        for scale in (2.0 ** -30, 2.0 ** 40):
+            found = public("4.2").mse(t, [scale * each for each in y], [scale * each for each in target])["gradient"]
+            t.close([each / scale for each in found], [2 * (a - b) / n for a, b in zip(y, target)], f"gradient of numbers times {scale:g}, divided by that,")
 
 
 @hidden("4.2", of="loss of many", test="a million numbers", title="the loss of 100,000 numbers, where each counts", hint="A thread adds many squares: their sum is far larger than each.")

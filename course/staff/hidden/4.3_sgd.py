@@ -1,4 +1,6 @@
 """Hidden tests of task 4.3."""
+import math
+
 from judge.testing import hidden, public
 
 
@@ -23,6 +25,12 @@ def _(t):
 def _(t):
     check(t, [t.random.randint(0, 600) for _ in range(8)], [0.25], 0.0, 0.1)
     check(t, [3000, 1], [0.25, 0.5], 0.5, 0.0)
+    for shift in (1, 2, 3):
+        compare(t, [8, 1, 64, 300], [0.5, 0.25], 0.5, 0.125, shift)
+        compare(t, [256, 4], [0.5], 0.0, 0.125, shift)
+    for sizes in ([], [4], [300] * 31):
+        reply = public("4.3").step(t, sizes, t.quarters(sum(sizes)), t.quarters(sum(sizes)), [0.5, 0.25], 0.5, 0.25)
+        t.equal(reply["others"], [1.0, 2.0, 3.0], "weights of an entry of the list behind params.count")
 
 
 @hidden("4.3", of="one launch", test="launches", title="one launch with momentum, with weight decay, with both and with none",
@@ -38,36 +46,48 @@ def _(t):
 def _(t):
     check(t, [5, 9], [0.1, 0.2, 0.1], -0.5, 0.0)
     check(t, [20000, 3], [0.1, 0.2], 0.9, 0.1)
+    for special in (math.nan, math.inf):
+        compare(t, [3, 2], [0.5, 0.25], 0.5, 0.125, special=special)
+    for scale in (2.0 ** -40, 2.0 ** 40):
+        compare(t, [6], [0.5, 0.25, 0.5], 0.5, 0.125, scale=scale)
 
 
 def stepped(w, g, rates, momentum, decay):
-    """(weights, velocities) after steps with the same gradients."""
+    """(weights, velocities) after steps, each with its gradients."""
     w, v = list(w), None
-    for lr in rates:
-        d = [a + decay * b for a, b in zip(g, w)]
+    for step, lr in enumerate(rates):
+        d = [a + decay * b for a, b in zip(g[step * len(w):], w)]
         v = d if v is None else [momentum * a + b for a, b in zip(v, d)]
         w = [a - lr * b for a, b in zip(w, v)]
     return w, v
 
 
-def compare(t, sizes, rates, momentum, decay):
-    w, g = t.quarters(sum(sizes)), t.quarters(sum(sizes))
-    reply = public("4.3").step(t, sizes, w, g, rates, momentum, decay)
+def compare(t, sizes, rates, momentum, decay, shift=0, special=None, scale=1.0):
+    """Some gradients are 0. special: the first gradient of the first step. scale: all numbers are multiplied by it."""
+    n = sum(sizes)
+    w, g = t.quarters(n), [t.random.choice([0.0, each, each]) for each in t.quarters(n * len(rates))]
+    g[0] = g[0] if special is None else special
+    reply = public("4.3").step(t, sizes, [scale * each for each in w], [scale * each for each in g], rates, momentum, decay, shift=shift)
     weights, velocities = stepped(w, g, rates, momentum, decay)
-    t.close(reply["w"], weights, "weights")
+    t.close([each / scale for each in reply["w"]], weights, f"weights, divided by {scale:g},")
     if momentum:
-        t.close(reply["v"], velocities, "velocities")
+        t.close([each / scale for each in reply["v"]], velocities, f"velocities, divided by {scale:g},")
 
 
 @hidden("4.3", of="plain", test="plain steps of others", title="random weights, gradients and rates", hint="weight = weight - lr * gradient.")
 def _(t):
     for sizes in ([1], [7, 300], [2, 2, 2]):
         compare(t, sizes, [0.5, 0.25, 0.125], 0.0, 0.0)
+    compare(t, [3, 2], [0.5, -0.25, 0.0], 0.0, 0.0)
+    for scale in (2.0 ** -40, 2.0 ** 40):
+        compare(t, [6], [0.5, 0.25], 0.0, 0.0, scale=scale)
+    for special in (math.nan, math.inf):
+        compare(t, [3, 2], [0.5], 0.0, 0.0, special=special)
 
 
 @hidden("4.3", of="weight decay", test="weight decay of others", title="random weights under weight decay", hint="Weight decay adds to the gradient before anything else is done.")
 def _(t):
-    for decay in (0.125, 0.75):
+    for decay in (0.125, 0.75, -0.25):
         compare(t, [5, 40], [0.5, 0.25], 0.0, decay)
 
 
@@ -80,6 +100,7 @@ def _(t):
 @hidden("4.3", of="other rate", test="rates of others", title="five rates under momentum", hint="The velocity knows nothing of the learning rate.")
 def _(t):
     compare(t, [4], [1.0, 0.5, 2.0, 0.25, 0.125], 0.5, 0.0)
+    compare(t, [40, 3], [0.0, 0.5, 0.0, -0.25, 1.0], 0.5, 0.25)
 
 
 @hidden("4.3", of="memory", test="memory of other sizes", title="each number is loaded and stored once, of 900 and 33", hint="Keep what you have loaded in a variable.")

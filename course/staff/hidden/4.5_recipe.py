@@ -33,7 +33,8 @@ def _(t):
     for _ in range(4):
         lr, warmup = t.random.randint(1, 64) / 64, t.random.randint(1, 3000)
         at = sorted(t.random.randrange(warmup) for _ in range(8))
-        t.close(public("4.5").rates(t, at, lr, 0.0, warmup, warmup + 10), [rate(each, lr, 0, warmup, warmup + 10) for each in at], "rates")
+        found = public("4.5").rates(t, at, lr, 0.0, warmup, warmup + 10)
+        t.close([each / rate(step, lr, 0, warmup, warmup + 10) for each, step in zip(found, at)], [1.0] * 8, "rates, each divided by the right one,")
 
 
 @hidden("4.5", of="cosine", test="random schedules", title="rates of random schedules, of up to 5 billion steps", hint="A number of a step is a long.")
@@ -52,7 +53,8 @@ def _(t):
         for most in (norm * 2, norm / 2, 1e-3):
             found = public("4.5").clip(t, gradients, most, sizes)
             t.close([found["norm"][0] / norm], [1.0], "norm, divided by what is expected,", 1e-4)
-            t.close(found["gradients"], [each * min(1.0, most / norm) for each in gradients], f"gradients, cut to a norm of {most:g}", 1e-4)
+            scale = min(1.0, most / norm)
+            t.close([each / scale for each in found["gradients"]], gradients, f"gradients, cut to a norm of {most:g} and divided by {scale:g},", 1e-4)
 
 
 @hidden("4.5", of="large gradients", test="other large gradients", title="gradients of 1e30, and NaN", hint="Sum in double; what is not finite stays.")
@@ -72,6 +74,9 @@ def _(t):
         x, random = t.floats(n), [t.random.randrange(64) / 64 for _ in range(n)]
         found = public("4.5").dropout(t, x, random, p)
         t.close(found["y"], [0.0 if r < p else each / (1 - p) for each, r in zip(x, random)], "y")
+    for special in (math.inf, -math.inf, math.nan):
+        found = public("4.5").dropout(t, [1.0, special, special], [0.75, 0.25, 0.5], 0.375)
+        t.close(found["y"], [1.6, 0.0, special], f"y of {special:g}, which is dropped, and which stays")
 
 
 @hidden("4.5", of="gradient of dropout", test="random gradients of dropout", title="gradients of two steps", hint="Keep the factors of forward.")
@@ -80,6 +85,10 @@ def _(t):
     dy, random = t.floats(n), [t.random.randrange(64) / 64 for _ in range(2 * n)]
     found = public("4.5").dropout(t, t.floats(n), random, p, [1, 1], dy)
     t.close(found["dx"], [0.0 if r < p else each / (1 - p) for each, r in zip(dy * 2, random)], "dx")
+    modes = [t.random.randint(0, 1) for _ in range(6)] + [1, 0]
+    found = public("4.5").dropout(t, t.floats(n), random[:n], p, modes, dy, **{"modes back": [1 - mode for mode in modes]})
+    right = [each if not mode else 0.0 if r < p else each / (1 - p) for mode in modes for each, r in zip(dy, random)]
+    t.close(found["dx"], right, "dx, where train() changes the mode between forward and backward")
 
 
 @hidden("4.5", of="evaluation", test="other evaluations", title="evaluation of 300 numbers", hint="In evaluation nothing changes, and nothing is drawn.")
