@@ -1,6 +1,7 @@
 // Runs task 5.1 on devices of the host that count what is copied.
 #include <sys/mman.h>
 
+#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -36,6 +37,7 @@ class CountedDevices final : public course::Devices {
     check("to", to, to_data, n);
     check("from", from, from_data, n);
     for (long i = 0; i < n && !dry_; ++i) to_data[i] = from_data[i];
+    places.insert(places.end(), {place_of(to_data), place_of(from_data), n});
     ++copies;
     if (n == 0) ++empty;
     (to == from ? within : between) += 4 * n;
@@ -47,6 +49,7 @@ class CountedDevices final : public course::Devices {
   }
 
   long copies = 0, empty = 0, between = 0, within = 0;  // copies, and bytes
+  std::vector<long> places;  // of each copy: where it begins in the memory that it writes and reads, and how long it is
 
  private:
   struct Block {
@@ -68,6 +71,8 @@ class CountedDevices final : public course::Devices {
     }
     throw std::runtime_error(std::string("copy: ") + std::to_string(n) + " numbers reach outside of the memory that it copies " + which);
   }
+
+  long place_of(const float* data) const { return data - std::prev(blocks_.upper_bound(data))->first; }
 
   int count_;
   bool dry_;
@@ -104,16 +109,21 @@ void run(const Message& in, Message& out) {
     std::vector<float*> parts;
     size_t start = 0;
     for (const long size : in.longs("sizes")) {
+      if (dry) {
+        parts.push_back(devices.allocate(static_cast<int>(parts.size()), size));
+        continue;
+      }
       const auto from = x.begin() + static_cast<long>(start);
       parts.push_back(hold(devices, static_cast<int>(parts.size()), std::vector<float>(from, from + size)));
       start += static_cast<size_t>(size);
     }
-    float* const whole = hold(devices, home, std::vector<float>(x.size(), -1.0f));
+    float* const whole = dry ? devices.allocate(home, rows * width) : hold(devices, home, std::vector<float>(x.size(), -1.0f));
     course::gather(devices, home, whole, parts, rows, width);
-    out.floats("x", std::vector<float>(whole, whole + x.size()));
+    if (!dry) out.floats("x", std::vector<float>(whole, whole + x.size()));
   }
   out.number("copies", devices.copies);
   out.number("empty", devices.empty);
   out.number("between", devices.between);
   out.number("within", devices.within);
+  out.longs("places", devices.places);
 }

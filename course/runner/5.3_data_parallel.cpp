@@ -1,9 +1,11 @@
-// Runs task 5.3 with replicas whose gradient is the sum of y * x over their rows.
+// Runs task 5.3 with replicas whose gradient is the sum of y * x over their rows; with "x_width" it is 0, and only places are
+// looked at.
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "core/parallel.h"
+#include "runner/huge_array.h"
 #include "runner/runner.h"
 
 namespace {
@@ -12,7 +14,8 @@ int running = -1;  // the number of the body that for_each runs; -1 outside of f
 
 class Recorded final : public course::Replica {
  public:
-  Recorded(std::vector<float> w, const course::Batch& batch) : width_(w.size()), w_(std::move(w)), batch_(batch) {
+  Recorded(std::vector<float> w, const course::Batch& batch, bool places_alone)
+      : width_(w.size()), w_(std::move(w)), batch_(batch), places_alone_(places_alone) {
     w_.insert(w_.begin(), kGuard), w_.push_back(kGuard);
   }
   float* weights() override { return w_.data() + 1; }
@@ -30,7 +33,7 @@ class Recorded final : public course::Replica {
     firsts.push_back(first);
     counts.push_back(rows);
     for (size_t p = 0; p < width_; ++p) out[p] = 0;
-    for (long at = 0; at < rows * batch_.x_width; ++at)
+    for (long at = 0; at < rows * batch_.x_width && !places_alone_; ++at)
       out[at % batch_.x_width] += x[at] * y[at / batch_.x_width * batch_.y_width];
   }
 
@@ -42,18 +45,27 @@ class Recorded final : public course::Replica {
   size_t width_;
   std::vector<float> w_;
   course::Batch batch_;
+  bool places_alone_;
 };
 
 }  // namespace
 
 void run(const Message& in, Message& out) {
   const std::vector<float> x = in.floats("x"), y = in.floats("y"), w = in.floats("w");
-  const course::Batch batch{x.data(), y.data(), in.number("rows"), static_cast<long>(w.size()), in.number("y_width")};
+  course::Batch batch{x.data(), y.data(), in.number("rows"), static_cast<long>(w.size()), in.number("y_width")};
+  std::unique_ptr<HugeArray> huge_x, huge_y;
+  const bool places_alone = in.has("x_width");
+  if (places_alone) {
+    batch.x_width = in.number("x_width");
+    huge_x = std::make_unique<HugeArray>(batch.rows * batch.x_width, 1024);
+    huge_y = std::make_unique<HugeArray>(batch.rows * batch.y_width, 1024);
+    batch.x = huge_x->data(), batch.y = huge_y->data();
+  }
   const std::vector<long> order = in.longs("order");  // in which the bodies are run
   std::vector<std::unique_ptr<Recorded>> owned;
   std::vector<course::Replica*> replicas;
   for (size_t i = 0; i < order.size(); ++i) {
-    owned.push_back(std::make_unique<Recorded>(w, batch));
+    owned.push_back(std::make_unique<Recorded>(w, batch, places_alone));
     replicas.push_back(owned.back().get());
   }
   const course::ForEach for_each = [&](int n, const std::function<void(int)>& body) {

@@ -1,5 +1,6 @@
 // Runs task 5.4: ranks compute gradients and send buckets under a virtual clock.
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -30,6 +31,7 @@ class Recorder final : public course::Sender {
     check(bucket);
     if (!sent_[static_cast<size_t>(bucket)]) throw std::runtime_error("it waits for " + name_of(bucket) + ", which was never sent");
     if (!at_end) throw std::runtime_error("it waits while backward goes on");
+    if (order.size() < sent_.size()) throw std::runtime_error("it waits for " + name_of(bucket) + " before it has sent all others");
     waited[static_cast<size_t>(bucket)] = true;
   }
 
@@ -64,21 +66,24 @@ void run(const Message& in, Message& out) {
     each.count = static_cast<int>(durations.size());
     if (in.has("stale")) each.missing = {3, -1, 7, 2, 1, 0, 9}, each.next = 1;
   }
+  std::vector<size_t> by_time(ready.size());  // all ranks' gradients as they come, which is in turns
+  std::iota(by_time.begin(), by_time.end(), 0);
+  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) { return at[a] < at[b]; });
   std::vector<long> order, sent_at, ends, not_waited_for;
   for (long step = 0; step < in.number("steps"); ++step) {
     std::vector<Recorder> recorders;
     for (course::Buckets& mine : buckets) recorders.emplace_back(mine);
-    for (long rank = 0; rank < ranks; ++rank) {
-      Recorder& recorder = recorders[static_cast<size_t>(rank)];
-      course::Buckets& mine = buckets[static_cast<size_t>(rank)];
-      course::begin_step(mine);
-      for (long i = rank * events; i < (rank + 1) * events; ++i) {
-        recorder.now = at[static_cast<size_t>(i)];
-        recorder.set_ready(ready[static_cast<size_t>(i)]);
-        course::on_ready(mine, static_cast<int>(ready[static_cast<size_t>(i)]), recorder);
-      }
+    for (course::Buckets& mine : buckets) course::begin_step(mine);
+    for (const size_t i : by_time) {
+      const size_t rank = i / static_cast<size_t>(events);
+      recorders[rank].now = at[i];
+      recorders[rank].set_ready(ready[i]);
+      course::on_ready(buckets[rank], static_cast<int>(ready[i]), recorders[rank]);
+    }
+    for (size_t rank = 0; rank < buckets.size(); ++rank) {
+      Recorder& recorder = recorders[rank];
       recorder.now = end_of_backward, recorder.at_end = true;
-      course::end_step(mine, recorder);
+      course::end_step(buckets[rank], recorder);
       for (size_t b = 0; b < durations.size(); ++b)
         if (!recorder.waited[b]) not_waited_for.push_back(static_cast<long>(b));
       order.insert(order.end(), recorder.order.begin(), recorder.order.end());

@@ -42,7 +42,7 @@ void run(const Message& in, Message& out) {
       course::reduce_scatter(link, gets.data(), own.data(), n);
     gets.take(), own.take();
   });
-  ring.run(in.longs("order"));
+  ring.run(in.longs("order"), in.has("turns"));
   std::vector<float> values, kept;
   std::vector<long> sent, received, messages;
   for (const Guarded& each : result)

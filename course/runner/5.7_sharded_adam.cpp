@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/sharded.h"
+#include "runner/huge_array.h"
 #include "runner/memory.h"
 #include "runner/ring.h"
 
@@ -113,11 +114,53 @@ class Member final : public course::Group {
   Meeting& meeting_;
 };
 
+// The last rank of many with more numbers than fit into memory. All means are 2.
+class HugeGroup final : public course::Group {
+ public:
+  HugeGroup(int size, long n) : size_(size), n_(n) {}
+  int rank() const override { return size_ - 1; }
+  int size() const override { return size_; }
+  void all_reduce(float*, long) override { throw std::bad_alloc(); }  // it needs a copy of all gradients
+  void reduce_scatter(float* out, long length, const float*, long n) override {
+    check("reduce_scatter", length, n);
+    std::fill_n(out, length, 2.0f * static_cast<float>(size_));
+  }
+  void all_gather(float* out, long n, const float* part, long length) override {
+    check("all_gather", length, n);
+    std::copy_n(part, length, out + n - length);
+  }
+
+ private:
+  void check(const std::string& what, long length, long n) const {
+    if (n != n_ || length != n_ / size_)
+      throw std::runtime_error(what + " of " + std::to_string(n) + " numbers, of which the part has " + std::to_string(length) + ": expected " +
+                               std::to_string(n_) + " and " + std::to_string(n_ / size_));
+  }
+  int size_;
+  long n_;
+};
+
+void run_huge(const Message& in, Message& out, const course::Adam& adam) {
+  const long ranks = in.number("ranks"), n = in.number("huge");
+  const HugeArray weights(n, ranks), gradient(n, ranks);
+  mark(in, weights.data());
+  HugeGroup group(static_cast<int>(ranks), n);
+  const bool full = wants_too_much([&] {
+    course::ShardedAdam optimizer(group, n, adam);
+    optimizer.step(weights.data(), gradient.data());
+  });
+  out.longs("full", {full});
+  std::vector<float> moved;
+  for (const long place : in.longs("places")) moved.push_back(weights.data()[place]);
+  out.floats("w", moved);
+}
+
 }  // namespace
 
 void run(const Message& in, Message& out) {
-  const long ranks = in.number("ranks"), n = in.number("n"), steps = in.number("steps");
   const course::Adam adam{in.real("lr"), in.real("beta1"), in.real("beta2"), in.real("epsilon")};
+  if (in.has("huge")) return run_huge(in, out, adam);
+  const long ranks = in.number("ranks"), n = in.number("n"), steps = in.number("steps");
   const std::vector<float> weights = in.floats("w"), all = in.floats("gradients");
   std::vector<Guarded> own, gradients;  // of each rank; of each step and rank
   for (long r = 0; r < ranks; ++r) own.emplace_back(weights);

@@ -54,8 +54,7 @@ class Rank final : public course::Link {
   bool started = false, waits = false, ended = false;
   long sent = 0, received = 0, messages = 0;  // numbers, and how many sends
   ucontext_t context{};
-  std::unique_ptr<char[]> stack{
-      new char[kStack]};  // not written: pages that nobody touches cost nothing
+  std::unique_ptr<char[]> stack{new char[kStack]};
 
  private:
   friend Ring;
@@ -71,8 +70,10 @@ class Ring {
     for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<Rank>(*this, r));
   }
 
-  // Runs all ranks to their end. Of those that can run, the one that comes first in `order` does.
-  void run(const std::vector<long>& order) {
+  // Runs all ranks to their end. Of those that can run, the one that comes first in `order` does. take_turns: a rank
+  // that has received gives way to the next one, as a thread may: what ranks share is then changed under its hands.
+  void run(const std::vector<long>& order, bool take_turns = false) {
+    take_turns_ = take_turns;
     while (Rank* const next = choose(order)) resume(*next);
     const std::string stuck = waiting();
     stop_ = true;
@@ -99,13 +100,20 @@ class Ring {
     if (stop_) throw Stopped();
   }
 
+  void give_way(Rank& rank) {
+    if (take_turns_ && !stop_) swapcontext(&rank.context, &main_);
+  }
+
   std::vector<std::unique_ptr<Rank>> ranks;
 
  private:
-  Rank* choose(const std::vector<long>& order) const {
-    for (const long i : order) {
-      Rank& rank = *ranks.at(static_cast<size_t>(i));
-      if (!rank.ended && rank.problem.empty() && (!rank.waits || !rank.inbox.empty())) return &rank;
+  Rank* choose(const std::vector<long>& order) {
+    for (size_t k = 0; k < order.size(); ++k) {
+      const size_t place = (first_ + k) % order.size();
+      Rank& rank = *ranks.at(static_cast<size_t>(order[place]));
+      if (rank.ended || !rank.problem.empty() || (rank.waits && rank.inbox.empty())) continue;
+      if (take_turns_) first_ = place + 1;
+      return &rank;
     }
     return nullptr;
   }
@@ -149,7 +157,8 @@ class Ring {
   const char* task_;
   std::function<void(course::Link&)> body_;
   ucontext_t main_{};
-  bool stop_ = false;
+  bool stop_ = false, take_turns_ = false;
+  size_t first_ = 0;  // where choose() begins to look in the order
 };
 
 inline int Rank::size() const { return static_cast<int>(ring_.ranks.size()); }
@@ -172,4 +181,5 @@ inline void Rank::receive(float* to, long n) {
                              std::to_string(message.size()));
   for (const float each : message) *to++ = each;
   received += n;
+  ring_.give_way(*this);
 }

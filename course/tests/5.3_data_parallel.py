@@ -1,4 +1,6 @@
 """Tests of task 5.3."""
+import math
+
 from judge.testing import task
 
 T = task("5.3", "A data parallel step", 25, "5_parallel/5.3_data_parallel.cpp", exports=["course::data_parallel_step"])
@@ -9,13 +11,28 @@ def step(t, replicas, x, y, w, lr=1.0, order=None, y_width=1):
     return t.run(x=x, y=y, w=w, rows=len(y) // y_width, lr=lr, order=order or list(range(replicas)), y_width=y_width)
 
 
+def places(t, replicas, rows, x_width, y_width, counts):
+    """A batch that may have more numbers than there is memory for: gradient looks at its pointers alone."""
+    reply = t.run(x=[], y=[], w=[0.0], rows=rows, lr=1.0, order=list(range(replicas)), y_width=y_width, x_width=x_width)
+    t.equal(reply["firsts"], [sum(counts[:i]) for i in range(replicas)], "first row of each replica")
+    t.equal(reply["counts"], counts, "rows of each replica")
+
+
+def specials(t, replicas, bad):
+    """One row's gradient is NaN in the first weight and infinite in the second one."""
+    rows = 2 * replicas
+    x = [value for row in range(rows) for value in ((math.nan, math.inf, 3.0) if row == bad else (1.0, 2.0, 3.0))]
+    found = step(t, replicas, x, [1.0] * rows, [8.0, -2.0, 1.0])["w"]
+    t.equal(found, [math.nan, -math.inf, -2.0] * replicas, "weights of all replicas")
+
+
 @T.test(4, "equal shards", "as many rows for each replica", hint="Add up the gradients of all replicas, divide once by the rows of the whole batch.")
 def _(t):
     for replicas, y, w in [(1, [2.0], -2.0), (2, [1.0, 3.0], -2.0), (2, [1.0, 2.0, 3.0, 4.0], -2.5), (4, [4.0, 8.0, 0.0, 4.0], -4.0)]:
         t.close(step(t, replicas, [1.0] * len(y), y, [0.0])["w"][0], w, "weight of replica 0")
 
 
-@T.test(4, "shards", "which rows each replica gets", hint="Part i begins where part i - 1 ends; the first rows % replicas parts have one row more.")
+@T.test(4, "shards", "which rows each replica gets", hint="Part i begins where part i - 1 ends; the first rows % replicas parts have one row more. Rows and widths are long.")
 def _(t):
     for replicas, rows, firsts, counts in [(2, 4, [0, 2], [2, 2]), (2, 5, [0, 3], [3, 2]), (4, 10, [0, 3, 6, 8], [3, 3, 2, 2]),
                                            (3, 8, [0, 3, 6], [3, 3, 2])]:
@@ -23,6 +40,8 @@ def _(t):
             reply = step(t, replicas, [0.0] * (rows * 2), [0.0] * (rows * width), [0.0, 0.0], y_width=width)
             t.equal(reply["firsts"], firsts, "first row of each replica")
             t.equal(reply["counts"], counts, "rows of each replica")
+    for x_width, y_width in [(2 ** 30, 1), (1, 2 ** 30)]:
+        places(t, 2, 5, x_width, y_width, [3, 2])
 
 
 @T.test(4, "mean", "the mean of all rows, where the shards differ",
@@ -40,13 +59,15 @@ def _(t):
         t.close(reply["w"], [w] * replicas, "weights of all replicas")
 
 
-@T.test(4, "all replicas", "every weight of every replica changes alike", hint="The new weights must be in each replica, or the next step begins with old ones.")
+@T.test(4, "all replicas", "every weight of every replica changes alike", hint="The new weights must be in each replica, or the next step begins with old ones. A mean that is NaN makes its weight NaN.")
 def _(t):
-    for replicas in (2, 3):
+    for replicas in (2, 3, 17):
         rows = 2 * replicas
         x = [value for _ in range(rows) for value in (1.0, 2.0, -4.0)]
         expected = [8 - 0.5 * 3, -2 - 0.5 * 6, 1 + 0.5 * 12]
         t.close(step(t, replicas, x, [3.0] * rows, [8.0, -2.0, 1.0], lr=0.5)["w"], expected * replicas, "weights of all replicas")
+    for bad in (0, 3):
+        specials(t, 2, bad)
 
 
 @T.test(4, "bits", "the same bits, whichever replica ends first",

@@ -28,17 +28,19 @@ def _(t):
 
 
 @T.test(4, "order", "the order is that of the buckets' numbers",
-        hint="A bucket that is complete before an earlier one must wait for it; when that one goes, both go.")
+        hint="A bucket that is complete before an earlier one must wait for it; when that one goes, both go. A bucket without parameters is always complete.")
 def _(t):
-    for bucket_of, ready, sent_at in [([0, 1], [1, 0], [20, 20]), ([0, 0, 2], [1, 0, 2], [20, 20, 30]), ([0, 1, 2], [2, 0, 1], [20, 30, 30]),
+    for bucket_of, ready, sent_at in [([0, 1], [1, 0], [20, 20]), ([1, 1], [0, 1], [10, 20]), ([0, 0], [0, 1], [20, 20]),
+                                      ([0, 0, 2], [1, 0, 2], [20, 20, 30]), ([0, 1, 2], [2, 0, 1], [20, 30, 30]), ([0, 2, 2, 3], [1, 0, 2, 3], [20, 20, 30, 40]),
                                       ([2, 2, 1, 0, 0], [0, 1, 2, 3, 4], [50, 50, 50]), ([0, 1, 0, 1], [1, 2, 0, 3], [30, 40])]:
-        count = max(bucket_of) + 1
+        count = len(sent_at)
         reply = steps(t, bucket_of, [5] * count, [ready], end=100)
         t.equal(reply["order"], list(range(count)), "buckets in the order in which they were sent")
         t.equal(reply["sent at"], sent_at, "when the buckets were sent")
+        t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
-@T.test(3, "ranks", "ranks whose gradients come in different orders", hint="All ranks agree on the order only if it does not depend on what came first.")
+@T.test(3, "ranks", "ranks whose gradients come in different orders", hint="All ranks agree on the order only if it does not depend on what came first. What a step knows stands in its Buckets: they may take turns.")
 def _(t):
     for ready, at, end, limit in [([[0, 1, 2, 3], [3, 2, 1, 0]], None, 40, 40 + 25 + 25),
                                   ([[0, 1, 2, 3], [1, 0, 3, 2]], None, 40, 20 + 25 + 25),
@@ -57,7 +59,7 @@ def _(t):
         t.equal(reply["not waited for"], [], "buckets for which end_step did not wait")
 
 
-@T.test(3, "unused", "parameters that get no gradient", hint="When backward has ended nothing more will come: send what has not been sent, or other ranks wait forever.")
+@T.test(3, "unused", "parameters that get no gradient", hint="When backward has ended nothing more will come: send what has not been sent, or other ranks wait forever. Wait for sums when all are sent.")
 def _(t):
     for bucket_of, ready, sent_at in [([0, 0], [1], [60]), ([0, 1, 1, 2], [0, 2, 3], [10, 60, 60]), ([0, 1], [], [60, 60])]:
         count = max(bucket_of) + 1

@@ -41,6 +41,14 @@ def moves(t, ranks, n, order=None):
     return steps(t, ranks, w, [means], [each - math.copysign(0.5, mean) for each, mean in zip(w, means)], order, beta1=0.25)
 
 
+def specials(t, ranks, n):
+    """A mean that is NaN or infinite makes its weight NaN, and no other."""
+    bad = [(2.0, math.nan, math.inf)[i % 3] for i in range(n)]
+    gradients = [bad[i] if i % ranks == rank else 2.0 for rank in range(ranks) for i in range(n)] + [2.0] * (ranks * n)
+    found = run(t, ranks, [1.0] * n, gradients, epsilon=1.0)["w"]
+    t.close(found, [math.nan if i % 3 else 1 / 3 for i in range(n)] * ranks, "weights of rank 0, of rank 1, and so on after two steps")
+
+
 @T.test(2, "first step", "both moments are corrected: at step 1 a weight moves by lr", hint="Each weight belongs to the part of one rank: it moves there, and all_gather takes it to the others.")
 def _(t):
     steps(t, 1, [1.0], [[2.0]], [0.5])
@@ -48,7 +56,7 @@ def _(t):
         moves(t, ranks, n)
 
 
-@T.test(3, "later steps", "the moments go on, and the step counts from 1", hint="The powers of both betas take the number of the step. The moments stay in the object.")
+@T.test(3, "later steps", "the moments go on, and the step counts from 1", hint="The powers of both betas take the number of the step. The moments stay in the object. Nothing that is NaN is left out.")
 def _(t):
     for ranks in (1, 2, 3):
         n = 2 * ranks
@@ -58,6 +66,8 @@ def _(t):
         steps(t, ranks, [1.0] * n, [[2.0] * n] * 2, [0.0] * n, beta1=0.25, beta2=0.9999)
     for ranks in (2, 4):
         alike(t, ranks, 3 * ranks)
+    for ranks in (1, 2):
+        specials(t, ranks, 6)
 
 
 @T.test(1, "mean", "the mean of the ranks' gradients, not their sum", hint="Adam hides a factor of the gradient, as long as epsilon is small: divide by the number of ranks all the same.")

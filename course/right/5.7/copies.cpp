@@ -34,8 +34,8 @@ void ShardedAdam::step(float* weights, const float* gradient) {
   group_.reduce_scatter(part.data(), length_, gradient, n_);
   for (long i = 0; i < length_; ++i) {
     const double g = double{part[i]} / group_.size();
-    first_[i] = static_cast<float>(std::lerp(g, double{first_[i]}, double{adam_.beta1}));
-    second_[i] = static_cast<float>(std::lerp(g * g, double{second_[i]}, double{adam_.beta2}));
+    first_[i] = static_cast<float>(std::fma(double{adam_.beta1}, first_[i] - g, g));
+    second_[i] = static_cast<float>(std::fma(double{adam_.beta2}, second_[i] - g * g, g * g));
     const double m = first_[i] / (1 - power1), v = second_[i] / (1 - power2);
     moved[i] = static_cast<float>(moved[i] - adam_.lr * m / (std::sqrt(v) + adam_.epsilon));
   }

@@ -25,16 +25,20 @@ def _(t):
         t.equal(reply["x"], x, "out")
 
 
+# More rows than a float counts, more numbers than an int counts, a width and rows that no int holds.
+HUGE = [(2 ** 26 + 5, 2, 3), (2 ** 20 + 3, 4099, 4), (7, 2 ** 31, 3), (2 ** 33 + 7, 1, 3)]
+
+
 @hidden("5.1", of="scatter remainder", test="huge arrays", title="more numbers than an int can count", hint="Rows, widths and places are long.")
 def _(t):
-    for rows, width, devices in [(2 ** 20 + 3, 4099, 4), (7, 2 ** 31, 3)]:
-        reply = t.run(call="scatter", x=[], rows=rows, width=width, devices=devices, home=1, dry=1)
-        t.equal(reply["sizes"], parts_of(rows, width, devices), "numbers of each part")
-        t.equal(reply["between"], [4 * (rows * width - parts_of(rows, width, devices)[1])], "bytes between devices")
+    for sizes in HUGE:
+        public("5.1").without_numbers(t, "scatter", sizes, parts_of(*sizes), home=1)
 
 
-def parts_of(rows, width, devices):
-    return [width * (rows // devices + (i < rows % devices)) for i in range(devices)]
+@hidden("5.1", of="gather remainder", test="huge parts", title="more numbers than an int can count", hint="Rows, widths and places are long.")
+def _(t):
+    for sizes in HUGE:
+        public("5.1").without_numbers(t, "gather", sizes, parts_of(*sizes), home=1)
 
 
 @hidden("5.1", of="scatter", test="other even rows", title="as many rows for each device, of random sizes", hint="Part i begins where part i - 1 ends.")
@@ -53,8 +57,8 @@ def _(t):
 
 @hidden("5.1", of="few rows", test="other few rows", title="fewer rows than devices, of random widths", hint="A device without rows gets an empty part, and no copy is made for it.")
 def _(t):
-    for rows, devices in [(1, 2), (1, 4), (2, 4), (3, 4), (0, 3)]:
-        width = t.random.randint(1, 9)
+    for rows, devices in [(1, 2), (1, 4), (2, 4), (3, 4), (0, 3), (7, 2)]:
+        width = t.random.randint(1, 9) if rows < devices else 0
         for call in ("scatter", "gather"):
             x, reply = public("5.1").ask(t, call, (rows, width, devices), parts_of(rows, width, devices))
             t.equal(reply["x"], x, "the numbers")
@@ -64,11 +68,12 @@ def _(t):
 @hidden("5.1", of="bytes", test="bytes of other sizes", title="each number is copied once, of random sizes", hint="Copy from `home` to device i, or back.")
 def _(t):
     for call in ("scatter", "gather"):
-        rows, width, devices = t.random.randint(5, 20), t.random.randint(1, 9), t.random.randint(2, 4)
-        parts, home = parts_of(rows, width, devices), t.random.randrange(devices)
-        x, reply = public("5.1").ask(t, call, (rows, width, devices), parts, home)
-        t.at_most(reply["between"][0], 4 * (len(x) - parts[home]), f"bytes between devices in {call}")
-        t.at_most(reply["copies"][0], devices, f"copies of {call}")
+        for rows in (t.random.randint(5, 20), 40003):
+            width, devices = t.random.randint(1, 9), t.random.randint(2, 4)
+            parts, home = parts_of(rows, width, devices), t.random.randrange(devices)
+            x, reply = public("5.1").ask(t, call, (rows, width, devices), parts, home)
+            t.at_most(reply["between"][0], 4 * (len(x) - parts[home]), f"bytes between devices in {call}")
+            t.at_most(reply["copies"][0], devices, f"copies of {call}")
 
 
 @hidden("5.1", of="scatter remainder", test="many rows", title="70,001 rows", hint="Nothing limits the number of rows.")

@@ -39,19 +39,30 @@ def _(t):
 
 @hidden("5.2", of="remainder", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long.")
 def _(t):
-    ranks, n = 1024, 2**31 + 2**24 + 1000
+    ranks, n = 256, 2**31 + 2**24 + 1000  # a part has 8.5 million numbers
     whole, more = divmod(n, ranks)
     begin = [part * whole + min(part, more) for part in range(ranks + 1)]
-    # Rank 1023 sends the parts 1023, 1022, 1021, and is stopped. The first and the last number of each say which it is.
-    parts = [1023, 1022, 1021]
+    # Rank 255 sends the parts 255, 254, 253, and is stopped. The first and the last number of each say which it is.
+    parts = [255, 254, 253]
     places = [place for each in parts for place in (begin[each], begin[each + 1] - 1)]
     marks = [float(mark) for mark in range(1, len(places) + 1)]
     reply = t.run(ranks=ranks, huge=n, places=places, marks=marks)
     if reply["full"] == [1]:
         return  # it wants a copy of all numbers, for which there is no memory
-    t.equal(reply["sent"], [begin[each + 1] - begin[each] for each in parts], "how many numbers rank 1023 sends")
-    t.equal(reply["received"], [begin[each] - begin[each - 1] for each in parts], "how many numbers rank 1023 receives")
-    t.equal(reply["ends"], marks, "the first and the last number of each message of rank 1023")
+    t.equal(reply["sent"], [begin[each + 1] - begin[each] for each in parts], "how many numbers rank 255 sends")
+    t.equal(reply["received"], [begin[each] - begin[each - 1] for each in parts], "how many numbers rank 255 receives")
+    t.equal(reply["ends"], marks, "the first and the last number of each message of rank 255")
+
+
+@hidden("5.2", of="remainder", test="many ranks", title="33 to 130 ranks", hint="Nothing limits the number of ranks.")
+def _(t):
+    public("5.2").sums(t, [(33, 40), (65, 65), (130, 301)])
+
+
+@hidden("5.2", of="two ranks", test="NaN of others", title="NaN and infinity at one of several ranks", hint="Add every number that comes, whatever it is.")
+def _(t):
+    for ranks in (3, 5):
+        public("5.2").specials(t, ranks)
 
 
 @hidden("5.2", of="two ranks", test="two ranks, other sizes", title="two ranks and random even numbers", hint="Each sends one half and gets the other.")
@@ -94,6 +105,9 @@ def _(t):
     ranks, n = 7, 50
     data, seen = t.floats(ranks * n), []
     for _ in range(3):
-        found = public("5.2").all_reduce(t, ranks, data, t.random.sample(range(ranks), ranks))["data"]
+        order = t.random.sample(range(ranks), ranks)
+        found = public("5.2").all_reduce(t, ranks, data, order)["data"]
         seen.append(found[:n])
         t.equal(found, seen[0] * ranks, "data of all ranks")
+        found = public("5.2").all_reduce(t, ranks, data, order, turns=1)["data"]
+        t.equal(found, seen[0] * ranks, "data of all ranks, where a rank that has received gives way to the next one")

@@ -40,13 +40,26 @@ def _(t):
 
 @hidden("5.3", of="shards", test="other shards", title="which rows each replica gets, of random sizes", hint="The first rows % replicas parts have one row more.")
 def _(t):
-    for _ in range(5):
-        replicas = t.random.randint(1, 6)
-        rows = t.random.randint(replicas, 40)
+    for most in (2, 3, 4, 5, 6, 300):
+        replicas = t.random.randint(1, most) if most < 300 else most
+        rows = t.random.randint(replicas, 40) if most < 300 else 1001
         counts = [rows // replicas + (i < rows % replicas) for i in range(replicas)]
         reply = public("5.3").step(t, replicas, [0.0] * rows, [0.0] * rows, [0.0])
         t.equal(reply["firsts"], [sum(counts[:i]) for i in range(replicas)], "first row of each replica")
         t.equal(reply["counts"], counts, "rows of each replica")
+
+
+@hidden("5.3", of="shards", test="huge batches", title="more numbers than an int counts, more rows than a float counts", hint="Rows and widths are long.")
+def _(t):
+    for replicas, rows, x_width, y_width in [(4, 2 ** 25 + 3, 1, 1), (3, 10, 2 ** 31 + 1, 2), (4, 10, 3, 2 ** 29 + 1), (3, 2 ** 33 + 4, 1, 1)]:
+        counts = [rows // replicas + (i < rows % replicas) for i in range(replicas)]
+        public("5.3").places(t, replicas, rows, x_width, y_width, counts)
+
+
+@hidden("5.3", of="all replicas", test="NaN of others", title="NaN and infinity in one row of several replicas", hint="weight - lr * mean, whatever the mean is.")
+def _(t):
+    for replicas in (1, 4):
+        public("5.3").specials(t, replicas, t.random.randrange(2 * replicas))
 
 
 @hidden("5.3", of="few rows", test="few rows of others", title="random rows, fewer than replicas", hint="A replica without rows computes no gradient, and changes its weights like others.")

@@ -39,8 +39,8 @@ def _(t):
 
 
 def sent_at(bucket_of, count, ready, at, end):
-    """When each bucket is sent: when it and all before it are complete, or at the end."""
-    out, complete = [], 0
+    """When each bucket is sent: when it and all before it are complete, or at the end. Nothing is sent before a gradient comes."""
+    out, complete = [], min(at, default=end)
     for bucket in range(count):
         wanted = [p for p, each in enumerate(bucket_of) if each == bucket]
         times = dict(zip(ready, at))
@@ -49,8 +49,8 @@ def sent_at(bucket_of, count, ready, at, end):
     return out
 
 
-def compare(t, bucket_of, ready, end):
-    count = max(bucket_of) + 1
+def compare(t, bucket_of, ready, end, count=None):
+    count = count or max(bucket_of) + 1
     at = [10 * (i + 1) for i in range(len(ready))]
     reply = public("5.4").steps(t, bucket_of, [5] * count, [ready], [at], end)
     t.equal(reply["order"], list(range(count)), "buckets in the order in which they were sent")
@@ -60,8 +60,15 @@ def compare(t, bucket_of, ready, end):
 
 @hidden("5.4", of="one bucket", test="one bucket of others", title="one bucket of 3 to 70,000 parameters, in random order", hint="Count the gradients that a bucket still waits for.")
 def _(t):
-    for parameters in (3, 7, 30, 70000):
+    for parameters in (3, 7, 30, 1203):
         compare(t, [0] * parameters, t.random.sample(range(parameters), parameters), 10 * parameters + 50)
+    # Few gradients come, so that even who walks over all parameters each time is done soon. After the third one 2^16 are missing.
+    compare(t, [0] * (2 ** 16 + 3), t.random.sample(range(2 ** 16), 6), 100)
+    mine = sorted(t.random.sample(range(70000), 4)) + [70000]
+    bucket_of = [1] * 70001
+    for parameter in mine:
+        bucket_of[parameter] = 0
+    compare(t, bucket_of, mine, 100)
 
 
 @hidden("5.4", of="order", test="order of others", title="random buckets in random order", hint="A bucket that is complete before an earlier one must wait for it.")
@@ -70,9 +77,10 @@ def _(t):
         count = t.random.randint(2, 6)
         bucket_of = list(range(count)) + [t.random.randrange(count) for _ in range(6)]
         compare(t, bucket_of, t.random.sample(range(count + 6), count + 6), 10 * (count + 6) + 20)
-    for bucket_of in ([0, 3, 3, 0], [0, 2, 0, 4, 2]):  # buckets without parameters among others
+    # Buckets without parameters: among others, in front, at the end, and all of them.
+    for bucket_of, count in (([0, 3, 3, 0], 4), ([0, 2, 0, 4, 2], 5), ([2, 2, 2], 3), ([0, 1, 0], 5), ([3, 1, 3, 1], 6), ([], 3)):
         parameters = len(bucket_of)
-        compare(t, bucket_of, t.random.sample(range(parameters), parameters), 10 * parameters + 20)
+        compare(t, bucket_of, t.random.sample(range(parameters), parameters), 10 * parameters + 20, count)
 
 
 @hidden("5.4", of="ends", test="ends of others", title="the step ends when all sums are there, of random durations", hint="end_step waits for every bucket.")

@@ -12,11 +12,11 @@ def _(t):
         t.check(abs(found - expected) <= 2 + expected * 1e-9, f"time: found {found / 1e6:g} us, expected {expected / 1e6:g} us")
 
 
-@hidden("5.5", of="rate", test="many bytes", title="5 GB in several ranks", hint="The number of bytes is a long: divide it as a double.")
+@hidden("5.5", of="rate", test="many bytes", title="5 GB and more in several ranks", hint="The number of bytes is a long: divide it as a double.")
 def _(t):
-    for size, ranks in [(5 * 10**9, 2), (5 * 10**9, 8), (3 * 10**10, 64)]:
-        expected = 2 * (ranks - 1) * 1e12 * size / ranks / 10**10
-        found = t.run(bytes=size, ranks=ranks, nanoseconds=0, rate=10**10)["picoseconds"][0]
+    for size, ranks, rate in [(5 * 10**9, 2, 10**10), (5 * 10**9, 8, 10**10), (3 * 10**10, 64, 10**10), (5 * 10**18, 2, 10**15), (9 * 10**18, 1000, 10**15)]:
+        expected = 2 * (ranks - 1) * 1e12 * size / ranks / rate
+        found = t.run(bytes=size, ranks=ranks, nanoseconds=0, rate=rate)["picoseconds"][0]
         t.check(abs(found - expected) <= 2 + expected * 1e-9, f"time: found {found / 1e6:g} us, expected {expected / 1e6:g} us")
 
 

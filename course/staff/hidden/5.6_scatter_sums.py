@@ -24,10 +24,23 @@ def _(t):
         public("5.6").gathered(t, ranks, n)
 
 
+@hidden("5.6", of="any sizes", test="many ranks", title="33 to 130 ranks", hint="Nothing limits the number of ranks.")
+def _(t):
+    for ranks, n in ((33, 40), (65, 65), (130, 301)):
+        public("5.6").sums(t, ranks, n)
+        public("5.6").gathered(t, ranks, n)
+
+
+@hidden("5.6", of="sums", test="NaN of others", title="NaN and infinity at one of several ranks", hint="Add every number that comes, whatever it is.")
+def _(t):
+    for ranks in (3, 5):
+        public("5.6").special_sums(t, ranks)
+
+
 @hidden("5.6", of="kept", test="kept of others", title="data of other sizes stay as they are", hint="What is summed on the way stands in memory of your own.")
 def _(t):
-    for ranks, n in ((2, 9), (5, 12)):
-        data, parts = t.quarters(ranks * n), t.quarters(n)
+    for ranks, n in ((2, 60), (5, 72)):
+        data, parts = t.floats(ranks * n), t.floats(n)
         t.equal(public("5.6").run(t, ranks, n, data=data)["kept"], data, "data")
         t.equal(public("5.6").run(t, ranks, n, parts=parts)["kept"], parts, "part")
 
@@ -57,26 +70,27 @@ def _(t):
 def _(t):
     for _ in range(3):
         order = t.random.sample(range(7), 7)
-        public("5.6").sums(t, 7, 50, order)
-        public("5.6").gathered(t, 7, 50, order)
+        for turns in ({}, {"turns": 1}):
+            public("5.6").sums(t, 7, 50, order, **turns)
+            public("5.6").gathered(t, 7, 50, order, **turns)
 
 
 @hidden("5.6", of="any sizes", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long, and so are places.")
 def _(t):
-    ranks, n = 1024, 2**31 + 2**24 + 1000
+    ranks, n = 256, 2**31 + 2**24 + 1000  # a part has 8.5 million numbers
     whole, more = divmod(n, ranks)
     begin = [part * whole + min(part, more) for part in range(ranks + 1)]
     length = [whole + (part < more) for part in range(ranks)]
-    # Rank 1023 takes three steps, and is stopped. The first and the last number of a part say which it is.
-    parts = [1022, 1021, 1020]
+    # Rank 255 takes three steps, and is stopped. The first and the last number of a part say which it is.
+    parts = [254, 253, 252]
     places = [place for each in parts for place in (begin[each], begin[each + 1] - 1)]
     marks = [float(mark) for mark in range(1, len(places) + 1)]
     for gathers, reply, sent, ends in (
             (0, t.run(ranks=ranks, huge=n, gathers=0, places=places, marks=marks), parts, marks),
-            (1, t.run(ranks=ranks, huge=n, gathers=1, places=[0, length[1023] - 1], marks=[7.0, 8.0]), [1023, 1022, 1021], [7.0, 8.0, 0.0, 0.0, 0.0, 0.0])):
+            (1, t.run(ranks=ranks, huge=n, gathers=1, places=[0, length[255] - 1], marks=[7.0, 8.0]), [255, 254, 253], [7.0, 8.0, 0.0, 0.0, 0.0, 0.0])):
         if reply["full"] == [1]:
             continue  # it wants a copy of all numbers, for which there is no memory
         name = ("reduce_scatter", "all_gather")[gathers]
-        t.equal(reply["sent"], [length[each] for each in sent], f"how many numbers rank 1023 sends in {name}")
-        t.equal(reply["received"], [length[each - 1] for each in sent], f"how many numbers rank 1023 receives in {name}")
-        t.equal(reply["ends"], ends, f"the first and the last number of each message of rank 1023 in {name}")
+        t.equal(reply["sent"], [length[each] for each in sent], f"how many numbers rank 255 sends in {name}")
+        t.equal(reply["received"], [length[each - 1] for each in sent], f"how many numbers rank 255 receives in {name}")
+        t.equal(reply["ends"], ends, f"the first and the last number of each message of rank 255 in {name}")

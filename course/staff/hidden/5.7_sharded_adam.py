@@ -22,6 +22,22 @@ def _(t):
         public("5.7").alike(t, ranks, 2 * ranks, 5)
 
 
+@hidden("5.7", of="later steps", test="NaN of others", title="NaN and infinity at one of several ranks", hint="The formulas, whatever the mean is.")
+def _(t):
+    for ranks in (3, 5):
+        public("5.7").specials(t, ranks, 4 * ranks)
+
+
+@hidden("5.7", of="any sizes", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long, and so are places.")
+def _(t):
+    ranks, n = 1024, 2**31 + 2**24 + 1024
+    places, w = [n - n // ranks, n - n // ranks // 2, n - 1], [1.0, 2.0, 3.0]
+    reply = t.run(ranks=ranks, huge=n, places=places, marks=w, lr=0.5, beta1=0.5, beta2=0.75, epsilon=0.0)
+    if reply["full"] == [1]:
+        return  # it wants a copy of all numbers, for which there is no memory
+    t.close(reply["w"], [each - 0.5 for each in w], "the first, the middle and the last weight of the part of rank 1023")
+
+
 @hidden("5.7", of="mean", test="mean of others", title="the mean of five and nine ranks", hint="Divide the sum by the number of ranks.")
 def _(t):
     for ranks, mean in ((5, 3.0), (9, 1.5)):
@@ -35,6 +51,8 @@ def _(t):
         public("5.7").moves(t, ranks, n)
         public("5.7").alike(t, ranks, n)
     public("5.7").moves(t, 11, 4)
+    for ranks, n in ((40, 101), (130, 140)):
+        public("5.7").moves(t, ranks, n)
 
 
 @hidden("5.7", of="any order", test="other orders", title="whoever is fast of seven ranks", hint="gradient is read only.")
