@@ -76,6 +76,6 @@ def _(t):
     t.equal(public("8.5").matvec(t, [0] + [1] * 31 + [1] * 32, [1.0, 0.5], x)["y"], [math.nan, math.inf], "y")
 
 
-@hidden("8.5", of="sizes", test="more rows", title="70,000 rows without columns", hint="A grid has at most 65,535 blocks along y and z. The sum of nothing is 0.")
+@hidden("8.5", of="sizes", test="more rows", title="70,000 rows without columns", hint="A grid has at most 65,535 blocks along y and z.")
 def _(t):
-    t.equal(t.run(q=[], scales=[], x=[], rows=70000, columns=0)["y"], [0.0] * 70000, "y")
+    t.begins(seconds=0.3, may_end=True, q=[], scales=[], x=[], rows=70000, columns=0)
