@@ -92,7 +92,7 @@ struct Sampling {
 // Of equal logits the one of the smaller number is the likelier. With temperature 0 the likeliest
 // gets 1. Errors: std::invalid_argument where temperature or top_k is below 0, or top_p is not in 0
 // ... 1. REQUIRES: at least one logit is finite; others may be -infinity, which is a probability of
-// 0.
+// 0. The temperature is finite.
 std::vector<float> probabilities(const std::vector<float>& logits, const Sampling& sampling);
 // A token that is drawn by these probabilities: of all numbers that random.next() may give, each
 // token has a share that is its probability. Calls next() once, and never with temperature 0.

@@ -147,7 +147,7 @@ def _is_memory(operand, variables, data):
     base = re.match(r"(?!\d)[\w$#]+(?:\.\d+)*", operand)
     if not base or base.group(0) in data:
         return bool(base)
-    return base.group(0) not in variables and not re.fullmatch(r"[\w$]+|[\w$.#]+_\d+(\(D\))?", operand.removesuffix("[]"))
+    return base.group(0) not in variables and not re.fullmatch(r"[\w$]+|[\w$.#]*_\d+(\(D\))?", operand.removesuffix("[]"))
 
 
 def _split(text, separator):

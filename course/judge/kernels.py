@@ -90,7 +90,10 @@ def _reached(functions, taken, file):
 def own_memory(functions, graph):
     """(bytes that a thread of a kernel keeps on its stack, the place of what keeps most); bytes are infinite where a function
     calls itself or takes memory of a size that is not constant. graph: by -fcallgraph-info=su."""
-    frames = {title: (float("inf") if "dynamic" in kind else int(size), place) for title, place, size, kind in _NODE.findall(graph)}
+    # A frame that grows is bounded where a call puts arguments there; the compiler also says so of alloca in a loop, counted once.
+    takes = any(re.match("(__builtin_)?alloca", name) for function in functions.values() for name, _, _ in function.calls)
+    fixed = re.compile("static" if takes else "static|dynamic,bounded")
+    frames = {title: (int(size) if fixed.fullmatch(kind) else float("inf"), place) for title, place, size, kind in _NODE.findall(graph)}
     calls, known = {}, {}
     for caller, called in _EDGE.findall(graph):
         calls.setdefault(caller, set()).add(called)

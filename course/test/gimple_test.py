@@ -86,6 +86,7 @@ TAKEN = [
     "struct A { int i; };\nNOT_INLINED int take(A a, int (*f)(int), const char* t, double x) { return f(a.i) + t[0] + x; }\nint same(int x) { return x; }\n"
     "__global__ void work(A* p, A a) { if (p->i > 2 || p[1].i < 3) p->i = take(a, same, \"(a, *b)\", 1.5); }",
     "int host(int n, ...) { return n; }\nstruct A { int i; };\nint f(A* p) { return host(1, p[3]); }\n__global__ void work(int* p) { *p = 1; }",
+    "struct Big { float v[5]; };\nNOT_INLINED float take(Big b) { return b.v[1]; }\n__global__ void work(float* p, Big big) { *p = take(big); }\nvoid f(float* p) { launch(work, p, Big()); }",
     "__global__ void work(unsigned* p) { p[1] = __atomic_load_n(p, __ATOMIC_ACQUIRE) + __builtin_popcount(*p); }",
 ]
 OWN = [
@@ -95,6 +96,10 @@ OWN = [
      "__global__ void work(float* p) { *p = last(p, p[1]); }", float("inf"), float("inf")),
     ("__global__ void work(float* p, int n) { float x[n]; for (int i = 0; i < n; ++i) x[i] = p[i]; p[0] = x[(int)p[1]]; }", float("inf"), float("inf")),
     ("float host(float* p) { volatile float x[999]; x[(int)p[1]] = 1; return x[(int)p[2]]; }\n__global__ void work(float* p) { *p = 1; }", 0, 64),
+    # Arguments that a call puts on the stack; memory that a loop takes, again and again.
+    ("NOT_INLINED float sum(float* p, int a, int b, int c, int d, int e, int f) { return p[a + b + c + d + e + f]; }\n"
+     "__global__ void work(float* p, int n) { *p = sum(p, n, 2, n, 4, n, 6); }", 0, 256),
+    ("__global__ void work(char** p, int n) { for (int i = 0; i < n; ++i) p[i] = (char*)__builtin_alloca(16); }", float("inf"), float("inf")),
 ]
 # Names of functions of the standard library, of the course and of CUDA that no macro takes.
 NAMES = """abs acos all_of any_of apply asin at atan2 atexit atof atoi atol atomicAdd atomicCAS atomicExch atomicMax back basic_string begin bind

@@ -17,7 +17,7 @@ def gradients(t, ids, dout, vocabulary, length, d):
 
 @T.test(3, "rows", "each token gets the row of its number", hint="Element (i, e) of out is element (ids[i], e) of the table.")
 def _(t):
-    for ids, d in [([0], 1), ([2, 0, 1, 2], 1), ([1, 1, 0], 3), ([4, 3, 2, 1, 0, 4, 4], 40)]:
+    for ids, d in [([0], 1), ([2, 0, 1, 2], 1), ([1, 1, 0], 3), ([4, 3, 2, 1, 0, 4, 4], 40), ([2, 1], 1100)]:
         table = [100.0 * v + e / 4 for v in range(5) for e in range(d)]
         found = embed(t, ids, table, [0.0] * (len(ids) * d), d)["out"]
         t.equal(found, [100.0 * v + e / 4 for v in ids for e in range(d)], "out")
@@ -53,6 +53,8 @@ def _(t):
     t.equal(found["dtable"], [4.0, 40.5, 3.0, 30.0], "dtable")
     dout = t.quarters(300)
     t.equal(gradients(t, [1], dout, 3, 1, 300)["dtable"], [0.0] * 300 + dout + [0.0] * 300, "dtable")
+    t.equal(gradients(t, [i % 3 for i in range(1200)], [0.5] * 1200, 4, 5, 1)["dtable"], [200.0] * 3 + [0.0], "dtable of 1200 tokens")
+    t.equal(gradients(t, [], [], 3, 2, 2)["dtable"], [0.0] * 6, "dtable of no tokens")
 
 
 @T.test(2, "gradient of the places", "a place gets the sum of the tokens that stand there",
@@ -63,11 +65,12 @@ def _(t):
     found = gradients(t, [0, 1, 0, 1, 1], [1.0, 2.0, 4.0, 8.0, 16.0], 2, 3, 1)
     t.equal(found["dplaces"], [9.0, 18.0, 4.0], "dplaces")
     t.equal(gradients(t, [0], [3.0, 5.0], 1, 2, 2)["dplaces"], [3.0, 5.0, 0.0, 0.0], "dplaces, where nobody stands at place 1")
+    t.equal(gradients(t, [], [], 3, 2, 2)["dplaces"], [0.0] * 4, "dplaces of no tokens")
 
 
 @T.test(2, "order", "sums in the order of the tokens", hint="One thread for each number of dtable goes over all tokens: no order is left to chance.")
 def _(t):
-    rows, length = 90, 3
+    rows, length = 360, 3
     dout = t.floats(rows)
     found = gradients(t, [i % 2 for i in range(rows)], dout, 2, length, 1)
     for name, kinds in (("dtable", 2), ("dplaces", length)):

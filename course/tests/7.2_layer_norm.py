@@ -59,8 +59,8 @@ def _(t):
     t.close(backward(t, [1.0, 0.0, 0.0], [-1.0, 0.0, 1.0], 3, [0.0], [s])["dx"], [0.2041277, -0.4082452, 0.2041175], "dx")
     t.close(backward(t, [1.0, 1.0, 1.0], [-1.0, 0.0, 1.0], 3, [0.0], [s])["dx"], [0.0] * 3, "dx, where dout is the same everywhere,")
     t.close(backward(t, [0.0, 0.0, 1.0], [-1.0, 0.0, 1.0], 3, [0.0], [s], [1.0, 1.0, -2.0])["dx"], [-0.408235, 0.8164905, -0.4082555], "dx")
-    found = backward(t, [0.0, 2.0] * 150, [1.0, 3.0] * 150, 300, [2.0], [1.0])["dx"]  # a shift or stretch of x changes nothing in out
-    t.close(found, [0.0] * 300, "dx, where dout is x - 1,")
+    found = backward(t, [0.0, 2.0] * 500, [1.0, 3.0] * 500, 1000, [2.0], [1.0])["dx"]  # a shift or stretch of x changes nothing in out
+    t.close(found, [0.0] * 1000, "dx, where dout is x - 1,")
     for d in (2, 33, 100):  # a shift of x changes nothing in out, so the slopes of a row sum to 0
         x, dout, weight = t.floats(3 * d), t.floats(3 * d), t.floats(d)
         state = forward(t, x, d, weight)
@@ -77,6 +77,9 @@ def _(t):
         found = backward(t, [0.5] * (rows * d), [2.0] * (rows * d), d, [1.0] * rows, [0.25] * rows)
         t.equal(found["dbias"], [0.5 * rows] * d, "dbias")
         t.equal(found["dweight"], [0.125 * rows] * d, "dweight")
+    found = backward(t, [], [], 3, [], [])
+    t.equal(found["dbias"], [0.0] * 3, "dbias of no rows")
+    t.equal(found["dweight"], [0.0] * 3, "dweight of no rows")
 
 
 @T.test(2, "launches", "one launch forward, at most two backward, no atomics", hint="A block has a row: three sums, one after the other, in one kernel.")

@@ -17,7 +17,7 @@ def backward(t, dout, weights, q, k, v, n, d, heads=1):
 
 @T.test(3, "weights", "weights of a row are exp(q k / sqrt(d)), divided by their sum", hint="Divide the product of two rows by sqrt(d).")
 def _(t):
-    for n, d in [(1, 1), (2, 1), (4, 4), (7, 9)]:
+    for n, d in [(1, 1), (2, 1), (4, 4), (7, 9), (3, 80)]:
         q, k = t.floats(n * d, -2, 2), t.floats(n * d, -2, 2)
         weights = forward(t, q, k, [1.0] * (n * d), n, d)["weights"]
         for i in range(n):
@@ -53,11 +53,13 @@ def _(t):
             t.close(back[name][part], slopes[name], f"{name} of head {h}")
 
 
-@T.test(2, "large", "scores of 300, and of -300", hint="Subtract the maximum of the scores that the row sees.")
+@T.test(2, "large", "scores of 300, -300 and -20,000", hint="Subtract the maximum of the scores that the row sees.")
 def _(t):
     found = forward(t, [300.0, 300.0, -300.0], [1.0, 2.0, 3.0], [4.0, 8.0, 16.0], 3, 1)["out"]
     t.close(found, [4.0, 8.0, 4.0], "out")
     t.close(forward(t, [1.0, 1.0], [-300.0, -301.0], [1.0, 1.0], 2, 1)["out"], [1.0, 1.0], "out")
+    found = forward(t, [-200.0] * 2, [100.0] * 2, [4.0, 8.0], 2, 1)["out"]
+    t.close(found, [4.0, 6.0], "out, with scores of -20,000", 5e-3)  # weights may be exp(score - lse), and floats have 3 digits there
 
 
 @T.test(3, "dv", "the gradient of the values", hint="Row j of v counts in all rows i >= j, with weights[i, j].")

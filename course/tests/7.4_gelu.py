@@ -21,6 +21,7 @@ def backward(t, dout, x, bias):
 def _(t):
     t.close(forward(t, U, [0.0] * 6)["out"], GELU, "out")
     t.close(forward(t, U * 50, [0.0] * 3)["out"], GELU * 50, "out")
+    t.close([1000 * each for each in forward(t, [-4.0, -4.25], [0.0] * 2)["out"]], [-0.1266850, -0.0454282], "out of -4 and -4.25, times 1000,", 1e-3)
 
 
 @T.test(2, "bias", "each column has a bias", hint="Element (r, c) gets bias[c].")
@@ -38,11 +39,12 @@ def _(t):
 
 @T.test(3, "gradient of the bias", "dbias sums dx over the rows", hint="The bias of a column is added in each row.")
 def _(t):
-    for rows, columns in [(1, 1), (3, 2), (40, 5), (2, 300)]:
+    for rows, columns in [(1, 1), (3, 2), (40, 5), (2, 600)]:
         dout = t.quarters(rows * columns)
         found = backward(t, dout, [0.0] * (rows * columns), [0.0] * columns)
         t.equal(found["dbias"], [sum(dout[c::columns]) / 2 for c in range(columns)], "dbias, where all slopes are 1/2")
         t.equal(found["dx"], [each / 2 for each in dout], "dx")
+    t.equal(backward(t, [], [], [0.5, 1.0, 2.0])["dbias"], [0.0] * 3, "dbias of no rows")
 
 
 @T.test(1, "large", "numbers far from 0", hint="erf is 1 or -1 there, and exp(-u^2 / 2) is 0.")

@@ -28,6 +28,8 @@ def _(t):
     t.close(reply["w"], [-1 - (0.25 / 0.75) / (0.1875 / 0.4375) ** 0.5], "weight")
     reply = step(t, [1], [0.0], [4.0, 4.0], [1.0, 1.0], beta2=0.9999)  # a power in float is wrong by 1.3e-5 here
     t.close(reply["w"], [-2.0], "weight (1 - beta2^2 is 0.0002 here, of which a power of floats keeps few digits)", 4e-6)
+    reply = step(t, [1], [0.0], [4.0] * 3, [1.0] * 3, beta1=0.9999)
+    t.close(reply["w"], [-3.0], "weight (1 - beta1^2 is 0.0002 here, of which a power of floats keeps few digits)", 4e-6)
 
 
 @T.test(3, "weight decay", "weights shrink by themselves, whatever the gradient",
@@ -47,7 +49,7 @@ def _(t):
 
 @T.test(2, "sizes", "parameters of all sizes", hint="The grid must suit the longest parameter; threads past the end of a shorter one do nothing.")
 def _(t):
-    for sizes in [[0], [0, 5], [256, 1], [3, 700, 0, 70], [1 + i for i in range(32)], []]:
+    for sizes in [[0], [0, 5], [256, 1], [3, 700, 0, 70], [1 + i for i in range(32)], [], [2500, 1]]:
         w = t.quarters(sum(sizes))
         g = [each or 1.0 for each in t.quarters(sum(sizes))]
         t.close(step(t, sizes, w, g, [0.5])["w"], [a - (0.5 if b > 0 else -0.5) for a, b in zip(w, g)], "weights")

@@ -38,6 +38,7 @@ def _(t):
     found = loss(t, [1000.0, 0.0, -1000.0, -1000.0], [0, 1])
     t.close(found["loss"], [math.log(2) / 2], "loss", 1e-4)  # a float of 1000.7 has 4 digits behind the point
     t.close(found["dlogits"], [0.0, 0.0, 0.25, -0.25], "dlogits")
+    t.close(loss(t, [200.0, 0.0], [1])["loss"], [200.0], "loss, where no float is as small as the probability")
     for each in (1000.0, -1000.0):
         t.equal(write(t, [each] * 4, [0], 2, 1.0, [0.25, 0.75])["written"], [0, 1], "text, where both tokens have the same chance")
 
@@ -82,6 +83,8 @@ def _(t):
     t.equal(found["written"], [1, 0, 1], "text")
     t.equal(found["lengths"], [3, 4, 4], "tokens that forward got")
     t.equal(found["read"], [0, 1, 0] + [0, 1, 0, 1] + [1, 0, 1, 0], "tokens that forward got")
+    found = write(t, [0.0, 1.0, 1.0, 0.0], [0, 0, 0, 0, 0, 1, 0], 2, window=3)
+    t.equal(found["read"], [0, 1, 0] + [1, 0, 1], "tokens that forward got, of a prompt of 7 tokens and a window of 3")
 
 
 @T.test(2, "draws", "tokens by their probabilities", hint="Go along the probabilities until their sum exceeds next(); divide logits by the temperature first.")
@@ -94,3 +97,6 @@ def _(t):
     t.equal(write(t, logits, [0], 3, 0.5, [0.6, 0.7, 0.9])["written"], [0, 1, 2], "text at temperature 0.5 (4, 1, 1)")
     found = write(t, [0.5, 0.5, 0.25] * 3, [2], 2)
     t.equal(found["written"], [0, 0], "text at temperature 0, where two logits are the largest")
+    t.equal(found["drawn"], [0], "calls of next() at temperature 0")
+    t.equal(write(t, [500.0, 400.0] * 2, [1], 2, 1e-37, [0.25, 0.75])["written"], [0, 0], "text at temperature 1e-37")
+    t.equal(write(t, [-3000.0, -2000.0, -2500.0] * 3, [0], 2)["written"], [1, 1], "text at temperature 0, where all logits are far below 0")

@@ -54,6 +54,8 @@ def _(t):
     t.close(attend(t, [1.0, 1.0], [three, 0.0], [8.0, 5.0], [2], cached_k=[0.0], cached_v=[4.0])["out"], [7.0, 6.6], "out, with a row in the cache")
     q, k = [2.0, 0.0, 0.0, 0.0], [three, 0.0, 0.0, 0.0]
     t.close(attend(t, q, k, [8.0, 0.0, 1.0, 2.0], [1], d=4, cached_k=[0.0] * 4, cached_v=[4.0, 4.0, 1.0, -2.0])["out"], [7.0, 1.0, 1.0, 1.0], "out with d = 4")
+    found = attend(t, [1.0, 0.0], [three * math.sqrt(2), 5.0], [8.0, 0.0], [1], d=2, cached_k=[0.0] * 2, cached_v=[4.0, 4.0])["out"]
+    t.close(found, [7.0, 1.0], "out with d = 2")
 
 
 @T.test(2, "cache", "keys and values go behind those in the cache", hint="The cache has a row for each token that was read, in the order of the text.")
@@ -99,6 +101,8 @@ def _(t):
     t.equal(following(t, [1, 1], [0], 0)["written"], [], "text of no token")
     flat = generate(t, [1], 2, [0.0] * 4, [0.0] * 4, 2)
     t.equal(flat["written"], [0, 0], "text, where all logits are equal")
+    low = generate(t, [1], 2, [1.0] * 3, [-3000.0, -2000.0, -2500.0], 1)
+    t.equal(low["written"], [1, 1], "text, where all logits are far below 0")
     for n, prompt, count in ((3, [0, 0, 1], 5), (4, [3], 9)):
         for layers in (1, 2):
             found, expected = rarest(t, n, prompt, count, layers)

@@ -75,6 +75,8 @@ def _(t):
     logits = logs(3, 10, 5, 2)  # 0.15, 0.5, 0.25, 0.1
     for p, shares in ((0.0, (0, 1, 0, 0)), (0.4, (0, 1, 0, 0)), (0.6, (0, 10, 5, 0)), (0.74, (0, 10, 5, 0)), (0.8, (3, 10, 5, 0)), (0.95, (3, 10, 5, 2)), (1.0, (3, 10, 5, 2))):
         is_shared(t, probabilities(t, logits, top_p=p), *shares)
+    found = probabilities(t, [0.0, -20.0, -21.0], top_p=1.0)
+    t.check(min(found) > 0, f"probabilities, with p = 1: found {min(found):g}, though all stay, also where the first has 0.999999997")
 
 
 @T.test(2, "ties", "of equal logits the smaller number is the likelier", hint="k tokens stay, and no more, also where the next one is equal. std::stable_sort keeps the order of equals.")
@@ -83,6 +85,7 @@ def _(t):
     is_shared(t, probabilities(t, [0.0, 1.5, 1.5, 1.5], top_k=2), 0, 1, 1, 0)
     is_shared(t, probabilities(t, [0.5] * 4, top_p=0.5), 1, 1, 0, 0, what="probabilities, where the sum of two is p")
     is_shared(t, probabilities(t, [0.5] * 4, top_p=0.6), 1, 1, 1, 0)
+    is_shared(t, probabilities(t, [1.0, 2.0], 1e9, 1), 0, 1, what="probabilities, where logits differ and their quotients by the temperature hardly do")
     n = 40  # more than what a sort of few does by insertion
     is_shared(t, probabilities(t, [0.5] * n, top_k=n // 2), *[1] * (n // 2) + [0] * (n // 2))
 
@@ -108,6 +111,8 @@ def _(t):
     is_shared(t, probabilities(t, [-math.inf, 0.0, 0.0], top_k=3, top_p=0.9), 0, 1, 1)
     for name, value in (("temperature", -0.5), ("temperature", math.nan), ("top_k", -1), ("top_p", -0.25), ("top_p", 1.25), ("top_p", math.nan)):
         t.throws(f"{name} = {value}", "std::invalid_argument", **{"logits": [0.0, 1.0], "temperature": 1.0, "top_k": 0, "top_p": 1.0, name: value})
+        t.throws(f"{name} = {value} where a token is drawn", "std::invalid_argument",
+                 **{"logits": [0.0, 1.0], "temperature": 0.0, "top_k": 0, "top_p": 1.0, "random": [0.5], "draws": 1, name: value})
 
 
 @T.test(2, "draws", "each token is drawn as often as its probability says", hint="Go along the probabilities and add them up: the first token at which the sum exceeds next() is drawn.")

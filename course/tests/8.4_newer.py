@@ -51,6 +51,8 @@ def _(t):
     t.close(rope(t, [0.0, 2.0], 1, 2, 1)["out"], [-2 * s, 2 * c], "x at place 1", 1e-4)
     t.close(rope(t, [1.0, 3.0, 0.0, 0.0], 1, 4, 2)["out"], [math.cos(2), 3 * math.cos(0.02), math.sin(2), 3 * math.sin(0.02)], "x at place 2", 1e-4)
     t.close(rope(t, [1.0, 0.0, 0.0, 1.0], 2, 2, 1)["out"], [c, s, -s, c], "x of two heads, at place 1", 1e-4)
+    turned = [math.cos(1), math.cos(0.01), math.sin(1), math.sin(0.01)]
+    t.close(rope(t, [1.0, 1.0, 0.0, 0.0] * 2, 2, 4, 1)["out"], turned * 2, "x of two heads with d = 4, at place 1", 1e-4)
     ones = rope(t, [1.0, 0.0] * 300, 3, 2, 0)["out"]
     t.close(ones, [each for place in range(100) for each in (math.cos(place), math.sin(place)) * 3], "x of 100 places and three heads", 1e-3)
 
@@ -89,6 +91,8 @@ def _(t):
     for best in (0, 2, 32):
         k, v = [1.0 if j == best else 0.0 for j in range(40)], [5.0 if j == best else 9.0 for j in range(40)]
         t.close(attention(t, [300.0], k, v, 1, 1, 40)["out"], [5.0], f"out, where key {best} fits best by far")
+    t.close(attention(t, [-200.0] * 2, [100.0] * 2, [4.0, 8.0], 2, 1, 2)["out"], [6.0, 6.0], "out with scores of -20,000", 5e-3)
+    t.close(attention(t, [1.0, 0.0], [0.0, 0.0, three * math.sqrt(2), 5.0], [4.0, 0.0, 8.0, 0.0], 1, 1, 2)["out"], [7.0, 0.0], "out with d = 2", 1e-4)
     for heads, groups, n, d in [(6, 2, 70, 3), (8, 1, 33, 64), (4, 4, 100, 5)]:
         v = [float(j % 7 + g) for j in range(n) for g in range(groups) for _ in range(d)]
         found = attention(t, t.floats(heads * d), [0.5] * (n * groups * d), v, heads, groups, n)["out"]

@@ -54,6 +54,9 @@ def _(t):
     for rows, columns in ((1, 32), (3, 64), (5, 160)):
         w = t.floats(rows * columns, -3, 3)
         is_near(t, w, quantize(t, w, rows), rows)
+    for size in (1e-9, 1e-37):
+        w = t.floats(64, -size, size)
+        is_near(t, w, quantize(t, w), 1)
 
 
 @T.test(1, "zeros", "a group of zeros", hint="0 / 0 is NaN: where the scale is 0, all of the group is 0.")
@@ -84,9 +87,10 @@ def _(t):
 
 @T.test(2, "sizes", "any rows, and columns that are multiples of 32", hint="The last block may have fewer rows, and the last tile fewer columns.")
 def _(t):
-    for rows, columns in ((1, 32), (2, 96), (7, 160), (9, 1056), (70, 64)):
+    for rows, columns in ((1, 32), (2, 96), (7, 160), (9, 1056), (70, 64), (2, 2528)):
         q, scales, x = bytes_for(t, rows * columns), t.quarters(rows * columns // GROUP, -2, 2), t.quarters(columns, -2, 2)
         t.close(matvec(t, q, scales, x)["y"], product(q, scales, x), "y", 1e-4)
+    t.equal(t.run(q=[], scales=[], x=[], rows=3, columns=0)["y"], [0.0] * 3, "y of three rows without columns")
 
 
 @T.test(1, "launches", "one launch each", hint="The largest number of a group is found by the threads that then store the group.")

@@ -174,6 +174,7 @@ def _(t):
     good = tensor()
     read_header(t, file_of(good, bytes(8)))
     read_header(t, file_of(good, bytes(9)))
+    read_header(t, file_of(tensor("I8", (1 << 32, 1 << 32, 0), (0, 0)), bytes(8)))
     lie(t, "an empty file", b"")
     lie(t, "a file of 7 bytes", bytes(7))
     lie(t, "a header that is a byte longer than the file", file_of(good, b"", len(good) + 1))
@@ -247,13 +248,15 @@ def _(t):
     refused("a down_proj of shape (96, 64)", lambda name, dtype, shape, data: (name, dtype, shape[::-1] if name == down else shape, data))
     refused("scales of shape (192)", lambda name, dtype, shape, data: (name, dtype, [192] if name == down + "_scale" else shape, data))
     refused("a norm of 32 numbers", lambda name, dtype, shape, data: (name, dtype, [32], data[:128]) if name == NORM else (name, dtype, shape, data))
+    refused("a norm of shape (1, 64)", lambda name, dtype, shape, data: (name, dtype, [1, 64] if name == NORM else shape, data))
+    refused("a table of 3 rows whose metadata say 2", vocabulary="2")
     refused("a table of BF16", lambda name, dtype, shape, data: (name, "BF16", shape, 2 * data) if name == TABLE else (name, dtype, shape, data))
     refused("a file of one layer whose metadata say 2", layers="2")
     refused("a file of one layer whose metadata say 10^17", layers="1" + "0" * 17)
     refused("64 numbers in 3 heads", heads="3")
     refused("0 heads", heads="0")
     for what, other in (("64 numbers in 3 heads of 21", Model(3, 1, 64, 3, 1)), ("4 heads in 3 groups", Model(3, 1, 32, 4, 3)),
-                        ("33 hidden numbers, which are no groups of 32", Model(3, 1, 32, 1, 1, 33))):
+                        ("33 hidden numbers, which are no groups of 32", Model(3, 1, 32, 1, 1, 33)), ("48 numbers, which are no groups of 32", Model(3, 1, 48, 3, 1))):
         t.throws("a file of " + what, BAD, function="load_model", **other.file())
     refused("0 groups", groups="0")
     for tokens in ([3], [0, 1, 3], [2, -1]):

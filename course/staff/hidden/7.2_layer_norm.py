@@ -98,3 +98,8 @@ def _(t):
 @hidden("7.2", of="rows", test="more rows", title="70,000 rows", hint="A grid has at most 65,535 blocks along y and z.")
 def _(t):
     t.begins(seconds=0.3, may_end=True, x=[1.0] * 70000, rows=70000, weight=[1.0], bias=[0.0])
+
+
+@hidden("7.2", of="dx", test="gradients of more rows", title="70,000 rows", hint="A grid has at most 65,535 blocks along y and z.")
+def _(t):
+    t.begins(seconds=0.3, may_end=True, dout=[1.0] * 70000, x=[1.0] * 70000, rows=70000, weight=[1.0], mean=[1.0] * 70000, rstd=[1.0] * 70000)

@@ -126,3 +126,12 @@ def _(t):
     if not t.on_gpu:
         t.at_most(there.total("global_loads"), 3 * n * n * d, "loads forward")
         t.at_most(back.total("global_loads"), 5 * n * n * d, "loads backward")
+
+
+@hidden("7.3", of="mask", test="values that are not seen", title="an infinite value in the last row, which no other row sees", hint="0 times infinity is NaN: leave out what a row does not see.")
+def _(t):
+    n, d = 5, 3
+    q, k, v, dout = (t.floats(n * d) for _ in range(4))
+    v[-d:] = [math.inf] * d
+    seen = (n - 1) * d
+    t.close(t.run(q=q, k=k, v=v, n=n, d=d, heads=1)["out"][:seen], attention(q, k, v, n - 1, d)[0], "out of the rows before the last", 1e-4)

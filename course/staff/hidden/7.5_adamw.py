@@ -80,9 +80,9 @@ def _(t):
         t.close(found, [moved(1.0, g, 0.5, 0.5, 0.75, epsilon, 0.0)], "weight")
 
 
-@hidden("7.5", of="later steps", test="late steps", title="a training that goes on at step 1000, 3000 and 100,000", hint="The correction lasts: 0.999^1000 is still 0.37.")
+@hidden("7.5", of="later steps", test="late steps", title="a training that goes on at step 1000, 3000, 100,000 and 2^32 + 1", hint="The correction lasts: 0.999^1000 is still 0.37. A step is a long.")
 def _(t):
-    for begin in (1000, 3000, 100000):
+    for begin in (1000, 3000, 100000, 2 ** 32 + 1):
         found = t.run(begin=begin, sizes=[1], w=[1.0], g=[2.0], lr=[0.5], first_moments=[1.5], second_moments=[3.0], beta1=0.9, beta2=0.999,
                       epsilon=0.0, weight_decay=0.0)["w"]
         first, second = 0.9 * 1.5 + 0.1 * 2.0, 0.999 * 3.0 + 0.001 * 4.0

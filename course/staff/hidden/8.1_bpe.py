@@ -47,6 +47,12 @@ def _(t):
         t.equal(public("8.1").learned(t, text, count), merges_of(text, count), "merges")
 
 
+@hidden("8.1", of="merges", test="merges of merges", title="1,100 merges, down to one token", hint="Both parts of a pair may be tokens of any number: keep them apart.")
+def _(t):
+    half = bytes(t.random.choices(range(256), k=1100))
+    t.equal(public("8.1").learned(t, half * 2, 5000), merges_of(half * 2, 5000), "merges")
+
+
 @hidden("8.1", of="merges", test="many places", title="pairs at 70,000 and at 30,000 places", hint="A number of places is an int.")
 def _(t):
     t.equal(public("8.1").learned(t, b"ab" * 70000 + b"cd" * 30000, 1), [(97, 98)], "merges")
@@ -143,3 +149,23 @@ def _(t):
     merges = [(left, right) for left in range(256) for right in range(256)]
     tokens = [t.random.randrange(32768, 65792) for _ in range(30)]
     t.equal(public("8.1").decoded(t, merges, tokens), b"".join(bytes(divmod(each - 256, 256)) for each in tokens), "text")
+
+
+def placed(*wanted):
+    """Merges in which token t is the pair (left, right), for each (t, left, right); all others join bytes from 128 on with something."""
+    merges = [(128 + i % 128, i // 128) for i in range(max(each[0] for each in wanted) - 255)]
+    for token, left, right in wanted:
+        merges[token - 256] = left, right
+    return merges
+
+
+@hidden("8.1", of="order", test="parts above 65,535", title="a merge whose left part is token 65,633", hint="Two tokens do not fit into 32 bits.")
+def _(t):
+    merges = placed((300, 97, 99), (65633, 97, 98), (70000, 65633, 99))
+    t.equal(public("8.1").encoded(t, merges, b"acabc")["tokens"], [300, 70000], "tokens")
+
+
+@hidden("8.1", of="long text", test="a long text of large tokens", title="400,000 bytes, and a token of 10,738", hint="A place and a token do not fit into 32 bits.")
+def _(t):
+    merges = placed((300, 98, 99), (10738, 97, 98))
+    t.equal(public("8.1").encoded(t, merges, b"abcab" * 80000)["tokens"], [97, 300, 10738] * 80000, "tokens")

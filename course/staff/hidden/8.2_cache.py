@@ -123,6 +123,8 @@ def _(t):
     n = 70000
     found = public("8.2").generate(t, [n - 1], 3, [1.0] * n, [-1.0 if j == n - 2 else -2.0 for j in range(n)], 1)["written"]
     t.equal(found, [n - 2] * 3, "text")
+    found = public("8.2").generate(t, [1], 2, [1.0] * 3, [-3e38, -2e38, -1e38], 1)["written"]
+    t.equal(found, [2, 2], "text, where all logits are below -10^37")
 
 
 @hidden("8.2", of="places", test="places of a longer text", title="places of a text of 90 tokens", hint="The first token that is written stands behind the prompt.")

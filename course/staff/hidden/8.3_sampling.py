@@ -50,6 +50,9 @@ def _(t):
         shares = t.random.sample(range(1, 2000), size)
         for p in (0.0, 0.1, 0.33, 0.9, t.random.uniform(0.05, 0.95), 1.0):
             compare(t, shares, top_p=p)
+    for size in (2, 9, 50):
+        logits = [0.0] + t.floats(size, -22, -18)
+        t.check(min(public("8.3").probabilities(t, logits, top_p=1.0)) > 0, "probabilities, with p = 1: found 0, though all stay")
 
 
 @hidden("8.3", of="ties", test="ties of others", title="many logits, few kinds of them", hint="Of equal logits the smaller number is the likelier.")
@@ -59,6 +62,10 @@ def _(t):
         for k in (1, 3, size // 2, size - 1):
             compare(t, shares, top_k=k)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-2.5] * 64, top_p=0.25), *[1] * 16, *[0] * 48, what="probabilities, where the sum of 16 is p")
+    for size in (3, 70):
+        logits, best = t.floats(size), t.random.randrange(1, size)
+        logits[best] = 1.5
+        public("8.3").is_shared(t, public("8.3").probabilities(t, logits, 1e9, 1), *[int(i == best) for i in range(size)], what="probabilities at temperature 10^9, with k = 1")
 
 
 @hidden("8.3", of="order", test="settings at temperature 0", title="temperature 0 with k and p", hint="With temperature 0 the first of the largest logits gets all, whatever k and p are.")

@@ -15,6 +15,11 @@ def _(t):
             t.close(found[r * d:r * d + d], [each * scale * w for each, w in zip(row, weight)], f"row {r} of out", 1e-4)
 
 
+@hidden("8.4", of="rms norm", test="more rows", title="70,000 rows", hint="A grid has at most 65,535 blocks along y and z.")
+def _(t):
+    t.begins(seconds=0.3, may_end=True, function="rms_norm", x=[1.0] * 70000, weight=[1.0], rows=70000, in_place=0)
+
+
 @hidden("8.4", of="rope", test="random turns", title="random rows of several heads", hint="Numbers e and e + d / 2 of a head are a pair.")
 def _(t):
     for rows, heads, d, first in [(1, 1, 2, 7), (5, 3, 6, 0), (9, 2, 64, 100), (40, 5, 10, 3), (2, 70, 128, 11)]:
@@ -36,6 +41,12 @@ def _(t):
     found = public("8.4").rope(t, [1.0, 0.0] * 70000, 1, 2, 0)["out"]
     for place in (3, 65535, 65536, 69999):
         t.close(found[2 * place:2 * place + 2], [math.cos(place), math.sin(place)], f"x at place {place}", 1e-2)
+
+
+@hidden("8.4", of="rope", test="far places", title="places of 2^31 and 2^32", hint="A place is a long.")
+def _(t):
+    for place in (2 ** 31, 2 ** 32):  # floats have these to the last bit
+        t.close(public("8.4").rope(t, [1.0, 0.0], 1, 2, place)["out"], [math.cos(place), math.sin(place)], f"x at place {place}", 1e-3)
 
 
 @hidden("8.4", of="distance", test="other distances", title="products of turned rows at other places", hint="Queries and keys are turned in the same way.")

@@ -16,7 +16,7 @@ def _(t):
 
 @hidden("8.5", of="error", test="errors of others", title="errors of random numbers, tiny and large", hint="Round to the nearest whole number.")
 def _(t):
-    for rows, columns, size in ((2, 96, 1e-4), (1, 1024, 5e6), (300, 32, 1.0), (2, 64, 1e-30)):
+    for rows, columns, size in ((2, 96, 1e-4), (1, 1024, 5e6), (300, 32, 1.0), (2, 64, 1e-30), (3, 32, 2e-37), (2, 32, 1e38)):
         w = t.floats(rows * columns, -size, size)
         public("8.5").is_near(t, w, public("8.5").quantize(t, w, rows), rows)
 
@@ -74,3 +74,8 @@ def _(t):
 def _(t):
     x = [math.inf] + t.quarters(31)
     t.equal(public("8.5").matvec(t, [0] + [1] * 31 + [1] * 32, [1.0, 0.5], x)["y"], [math.nan, math.inf], "y")
+
+
+@hidden("8.5", of="sizes", test="more rows", title="70,000 rows without columns", hint="A grid has at most 65,535 blocks along y and z.")
+def _(t):
+    t.begins(seconds=0.3, may_end=True, q=[], scales=[], x=[], rows=70000, columns=0)
