@@ -11,7 +11,8 @@ void run(const Message& in, Message& out) {
   const size_t apart = in.has("apart") ? in.number("apart") : 0;  // of the halves of a and b
   out.floats("memory", at_both_borders([&](Border border) {
     const Bordered memory(in.floats("memory"), border), a(in.floats("a"), border, apart), b(in.floats("b"), border, apart);
-    course::cpu::matmul(memory.data(), matrix(a, "a_strides"), matrix(in.has("same") ? a : b, "b_strides"), size("m"), size("n"), size("k"));
+    const course::Mat left = matrix(a, "a_strides"), right = matrix(in.has("same") ? a : b, "b_strides");
+    course::cpu::matmul(memory.data(), left, right, size("m"), size("n"), size("k"));
     return memory.take();
   }));
 }

@@ -81,8 +81,9 @@ void access(bool writes, const void* address, size_t size, void* place) {
     reads += static_cast<long>(size / sizeof(float));
     return;
   }
+  if (!state.watched || state.chunk == kNobody || !state.finding.empty()) return;
   const auto top = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  if (!state.watched || state.chunk == kNobody || !state.finding.empty() || (at >= top && at < state.stack) || (at >= state.own && at < state.own_end)) return;
+  if ((at >= top && at < state.stack) || (at >= state.own && at < state.own_end)) return;
   for (uintptr_t byte = at; byte < at + size; ++byte) {
     Use& use = state.uses[byte];
     const bool after_write = use.writer != kNobody && use.writer != state.chunk;
