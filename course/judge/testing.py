@@ -16,6 +16,7 @@ that fails is the smallest.
 """
 import array
 import enum
+import itertools
 import json
 import math
 import random
@@ -223,9 +224,9 @@ class Context:
             self.fail(text + (f" ({held} stood there before: it was not written)" if held in text else ""),
                       counterexample.compared(found, expected, what, _same, self._inputs))
 
-    def close(self, found, expected, what, tolerance=1e-5):
-        """Each number within tolerance * max(1, |expected|)."""
-        near = lambda a, b: _same(a, b) or abs(a - b) <= tolerance * max(1.0, abs(b))  # noqa: E731
+    def close(self, found, expected, what, tolerance=1e-5, least=1.0):
+        """Each number within tolerance * max(least, |expected|)."""
+        near = lambda a, b: _same(a, b) or abs(a - b) <= tolerance * max(least, abs(b))  # noqa: E731
         if not isinstance(expected, (list, tuple)):
             found, expected = [found], [expected]
         if len(found) != len(expected) or not all(map(near, found, expected)):
@@ -296,6 +297,20 @@ def positions(sizes):
 def place(position, strides, offset=0):
     """Where the element at a position lies in memory."""
     return offset + sum(map(int.__mul__, position, strides))
+
+
+def nearly_contiguous(sizes):
+    """Strides that differ from those of a contiguous tensor in the order of the dimensions, or at one place: dense ones in each order, a gap
+    behind one dimension, one stride of 0."""
+    for order in itertools.permutations(range(len(sizes))):
+        strides, step = [0] * len(sizes), 1
+        for d in order:
+            strides[d], step = step, step * sizes[d]
+        yield strides
+    contiguous = [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+    for at in range(len(sizes)):
+        yield [stride + 5 * math.prod(sizes[d + 1:at]) * (d < at) for d, stride in enumerate(contiguous)]
+        yield [0 if d == at else stride for d, stride in enumerate(contiguous)]
 
 
 def _same(a, b):
