@@ -5,8 +5,11 @@
 
 void run(const Message& in, Message& out) {
   const auto op = static_cast<course::Op1>(in.number("op"));
-  const GpuArray x(in.floats("x")), result(x.size());
-  const GpuArray& to = in.has("in_place") ? x : result;
+  const bool in_place = in.has("in_place");
+  const size_t shift = shift_of(in);
+  const GpuArray x(in.floats("x"), shift), result(x.size(), shift);
+  const GpuArray& to = in_place ? x : result;
   course::gpu::map(op, to, x, static_cast<long>(x.size()));
   out.floats("out", to.take());
+  if (!in_place) x.unchanged("x", in.floats("x"));
 }

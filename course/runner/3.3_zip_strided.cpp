@@ -5,9 +5,13 @@
 #include "runner/runner.h"
 
 void run(const Message& in, Message& out) {
-  const GpuArray memory(in.floats("memory"));  // of out, with what it holds before
-  const GpuArray x(in.floats("x")), y(in.floats("y"));
+  const size_t shift = shift_of(in);
+  const GpuArray memory(in.floats("memory"), shift);  // of out, with what it holds before
+  const GpuArray left(in.floats("x"), shift), right(in.floats("y"), shift);
+  const GpuArray &x = in.has("x_in_place") ? memory : left, &y = in.has("y_in_place") ? memory : right;
   course::gpu::zip_strided(static_cast<course::Op2>(in.number("op")), memory, layout(in, "out"), x, layout(in, "x"), y,
                            layout(in, "y"));
   out.floats("memory", memory.take());
+  left.unchanged("x", in.floats("x"));
+  right.unchanged("y", in.floats("y"));
 }

@@ -5,8 +5,9 @@
 
 void run(const Message& in, Message& out) {
   const long rows = in.number("rows"), n = in.number("n");
-  const GpuArray x(in.floats("x")), results(static_cast<size_t>(rows));
+  const GpuArray x(in.floats("x"), shift_of(in)), results(static_cast<size_t>(rows));
   const GpuArray scratch(static_cast<size_t>(rows * course::gpu::kParts));
   course::gpu::reduce(static_cast<course::Op2>(in.number("op")), in.real("start"), results, x, rows, n, scratch);
   out.floats("results", results.take());
+  x.unchanged("x", in.floats("x"));
 }

@@ -8,9 +8,13 @@ T = task("3.1", "A kernel on each element", 8, "3_cuda/3.1_map.cu", exports=["co
 NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE, IDENTITY = Op1
 
 
-def negated(t, n):
+FUNCTIONS = {NEG: lambda v: -v, EXP: math.exp, LOG: math.log, RELU: lambda v: max(v, 0.0), SIGMOID: lambda v: 1 / (1 + math.exp(-v)),
+             TANH: math.tanh, SQUARE: lambda v: v * v, IDENTITY: lambda v: v}
+
+
+def negated(t, n, **more):
     x = t.quarters(n)
-    reply = t.run(op=NEG, x=x)
+    reply = t.run(op=NEG, x=x, **more)
     t.equal(reply["out"], [-each for each in x], "out")
     return reply
 
@@ -27,20 +31,21 @@ def _(t):
         negated(t, n)
 
 
-@T.test(2, "any length", "lengths that 256 does not divide",
-        hint="Launch enough threads for the last elements; those that are too many do nothing.")
+@T.test(2, "any length", "no elements, lengths that 256 does not divide, and memory that begins at any float",
+        hint="Launch enough threads for the last elements; those that are too many do nothing. An address is a multiple of 4 bytes, no more.")
 def _(t):
-    for n in (1, 2, 31, 33, 255, 257, 1000):
+    for n in (0, 1, 2, 31, 33, 255, 257, 1000):
         negated(t, n)
+    for shift in (1, 2, 3):
+        negated(t, 256, shift=shift)
 
 
 @T.test(1, "operations", "each of the eight operations, also in place, and of infinity and NaN",
         hint="apply(op, x) computes any of them, whatever x is; call it in the kernel.")
 def _(t):
-    x = [0.5, 2.0, 1.0, 0.125] * 64
-    for op, value in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
-                      (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v), (IDENTITY, lambda v: v)]:
-        t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out")
+    x = [0.5, 2.0, 1.0, 2.0 ** -20] * 64
+    for op, value in FUNCTIONS.items():
+        t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out", least=0)
     t.equal(t.run(op=RELU, x=[-1.0, 3.0] * 128)["out"], [0.0, 3.0] * 128, "out")
     t.equal(t.run(op=SQUARE, x=[-1.0, 3.0] * 128, in_place=1)["out"], [1.0, 9.0] * 128, "out, which is x")
     for op, expected in OF_EXTREMES1.items():

@@ -6,7 +6,7 @@ T = task("3.2", "A strided map", 10, "3_cuda/3.2_map_strided.cu", exports=["cour
 GAP = -777.0  # what the memory of out holds before
 
 
-def negated(t, sizes, out_strides, x_sizes, x_strides, blocks=1):
+def negated(t, sizes, out_strides, x_sizes, x_strides, blocks=1, **more):
     """x holds the number of each place in memory plus 1. All of out's memory is looked at, gaps too."""
     x = [float(i + 1) for i in range(1 + place([each - 1 for each in x_sizes], x_strides))]
     expected = [GAP] * (1 + max(map(lambda p: place(p, out_strides), positions(sizes)), default=0))
@@ -14,7 +14,7 @@ def negated(t, sizes, out_strides, x_sizes, x_strides, blocks=1):
     for p in positions(sizes):
         expected[place(p, out_strides)] = -x[place([i if size > 1 else 0 for i, size in zip(p, x_sizes)], x_strides)]
     reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks,
-                  op=Op1.neg, memory=memory, x=x)
+                  op=Op1.neg, memory=memory, x=x, **more)
     t.equal(reply["memory"], expected, "memory of out", GAP)
     return reply
 
@@ -37,6 +37,8 @@ def _(t):
     negated(t, [2, 3], [1, 2], [2, 3], [3, 1])
     negated(t, [4, 2, 3], [6, 1, 2], [4, 2, 3], [1, 4, 8])
     negated(t, [2, 3, 4, 5], [60, 20, 5, 1], [2, 3, 4, 5], [1, 2, 6, 24])
+    negated(t, [2, 3, 4, 5], [60, 20, 5, 1], [2, 3, 4, 5], [60, 5, 15, 1])  # the two in the middle are exchanged, as heads of attention
+    negated(t, [2, 3, 4, 5], [60, 5, 15, 1], [2, 3, 4, 5], [60, 20, 5, 1])
 
 
 @T.test(1, "gaps", "between out's elements lies memory of others", hint="Write at out's own places, and nowhere else.")

@@ -1,4 +1,6 @@
 """Tests of task 3.3."""
+import array
+
 from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, place, positions, task
 
 T = task("3.3", "A strided zip", 10, "3_cuda/3.3_zip_strided.cu", exports=["course::gpu::zip_strided"])
@@ -15,7 +17,7 @@ def element(memory, position, sizes, strides):
     return memory[place([i if size > 1 else 0 for i, size in zip(position, sizes)], strides)]
 
 
-def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides, op=ADD):
+def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides, op=ADD, **more):
     """x holds the number of each place in memory, and y a thousand times that: a sum tells both apart, and so does a difference."""
     x = [float(i + 1) for i in range(1 + last(x_sizes, x_strides))]
     y = [1000.0 * (i + 1) for i in range(1 + last(y_sizes, y_strides))]
@@ -24,7 +26,7 @@ def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides, op=ADD)
     for p in positions(sizes):
         expected[place(p, out_strides)] = element(x, p, x_sizes, x_strides) + (-1 if op == SUB else 1) * element(y, p, y_sizes, y_strides)
     reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, y_sizes=y_sizes,
-                  y_strides=y_strides, op=op, memory=memory, x=x, y=y)
+                  y_strides=y_strides, op=op, memory=memory, x=x, y=y, **more)
     t.equal(reply["memory"], expected, "memory of out", GAP)
     return reply
 
@@ -41,12 +43,12 @@ def _(t):
 
 @T.test(1, "operations", "each of the five operations, x before y, also of infinity and NaN", hint="apply(op, x, y) computes any of them, whatever x and y are.")
 def _(t):
-    x, y = [7.0, -2.0, 9.0], [2.0, 4.0, -3.0]
-    for op, expected in [(ADD, [9, 2, 6]), (SUB, [5, -6, 12]), (MUL, [14, -8, -27]), (DIV, [3.5, -0.5, -3]),
-                         (MAXIMUM, [7, 4, 9])]:
-        reply = t.run(out_sizes=[3], out_strides=[1], x_sizes=[3], x_strides=[1], y_sizes=[3], y_strides=[1], op=op,
-                      memory=[GAP] * 3, x=x, y=y)
-        t.equal(reply["memory"], [float(each) for each in expected], "out")
+    x, y = [7.0, -2.0, 9.0, 5.0], [2.0, 4.0, -3.0, 3.0]
+    for op, expected in [(ADD, [9, 2, 6, 8]), (SUB, [5, -6, 12, 2]), (MUL, [14, -8, -27, 15]), (DIV, [3.5, -0.5, -3, 5 / 3]),
+                         (MAXIMUM, [7, 4, 9, 5])]:
+        reply = t.run(out_sizes=[4], out_strides=[1], x_sizes=[4], x_strides=[1], y_sizes=[4], y_strides=[1], op=op,
+                      memory=[GAP] * 4, x=x, y=y)
+        t.equal(reply["memory"], list(array.array("f", expected)), "out")
     for op, expected in OF_EXTREMES2.items():
         reply = t.run(out_sizes=[6], out_strides=[1], x_sizes=[6], x_strides=[1], y_sizes=[6], y_strides=[1], op=op,
                       memory=[GAP] * 6, x=EXTREMES2[0], y=EXTREMES2[1])
@@ -59,6 +61,9 @@ def _(t):
     for out_strides, x_strides, y_strides in [(rows, columns, rows), (rows, rows, columns), (columns, rows, rows)]:
         added(t, [2, 3], out_strides, [2, 3], x_strides, [2, 3], y_strides)
     added(t, [2, 3, 4, 2], [24, 8, 2, 1], [2, 3, 4, 2], [1, 2, 6, 24], [2, 3, 4, 2], [12, 4, 1, 24])
+    heads, rows = [24, 2, 6, 1], [24, 8, 2, 1]  # the two dimensions in the middle are exchanged, as heads of attention
+    for out_strides, x_strides, y_strides in [(rows, heads, rows), (rows, rows, heads), (heads, rows, rows)]:
+        added(t, [2, 3, 4, 2], out_strides, [2, 3, 4, 2], x_strides, [2, 3, 4, 2], y_strides)
 
 
 @T.test(1, "gaps", "between out's elements lies memory of others", hint="Write at out's own places, and nowhere else.")

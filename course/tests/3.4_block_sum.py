@@ -1,4 +1,6 @@
 """Tests of task 3.4."""
+import math
+
 from judge.testing import task
 
 T = task("3.4", "A sum in each block", 12, "3_cuda/3.4_block_sum.cu", exports=["course::gpu::block_sum"])
@@ -6,9 +8,9 @@ T = task("3.4", "A sum in each block", 12, "3_cuda/3.4_block_sum.cu", exports=["
 BLOCK = 256
 
 
-def summed(t, n):
+def summed(t, n, **more):
     x = t.quarters(n, -99, 99)
-    reply = t.run(x=x)
+    reply = t.run(x=x, **more)
     t.equal(reply["sums"], [float(sum(x[i:i + BLOCK])) for i in range(0, n, BLOCK)], "sums")
     return reply
 
@@ -25,17 +27,19 @@ def _(t):
         summed(t, n)
 
 
-@T.test(2, "tail", "lengths that 256 does not divide",
+@T.test(2, "tail", "no elements, and lengths that 256 does not divide",
         hint="A thread without an element still takes part: it puts 0 into shared memory.")
 def _(t):
-    for n in (1, 2, 31, 100, 255, 257, 600, 1023):
+    for n in (0, 1, 2, 31, 100, 255, 257, 600, 1023):
         summed(t, n)
 
 
-@T.test(1, "fractions", "numbers that are not whole", hint="Sums are float, as the elements are.")
+@T.test(1, "fractions", "numbers that are not whole, infinity and NaN", hint="Sums are float, as the elements are: with NaN the sum is NaN.")
 def _(t):
     t.equal(t.run(x=[0.25, 0.5, -1.125])["sums"], [-0.375], "sums")
     t.equal(t.run(x=[0.5] * 3 * BLOCK)["sums"], [128.0] * 3, "sums")
+    t.equal(t.run(x=[1.0, math.nan, 2.0])["sums"], [math.nan], "sums")
+    t.equal(t.run(x=[1.0, math.inf, 2.0])["sums"], [math.inf], "sums")
 
 
 @T.test(1, "loads", "n loads, a store a block, no atomics",

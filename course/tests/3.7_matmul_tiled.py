@@ -1,12 +1,14 @@
 """Tests of task 3.7."""
+import math
+
 from judge.testing import task
 
 T = task("3.7", "A matrix product by tiles", 20, "3_cuda/3.7_matmul_tiled.cu", exports=["course::gpu::matmul_tiled"])
 
 
-def product(t, m, n, k):
+def product(t, m, n, k, **more):
     a, b = t.quarters(m * k), t.quarters(k * n)
-    reply = t.run(a=a, b=b, m=m, n=n, k=k)
+    reply = t.run(a=a, b=b, m=m, n=n, k=k, **more)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
 
@@ -35,10 +37,14 @@ def _(t):
         product(t, m, n, 16)
 
 
-@T.test(2, "edges of k", "k that 16 does not divide", hint="Where a or b has no element, put 0 into the tile.")
+@T.test(2, "edges of k", "k that 16 does not divide, also with infinity", hint="Where a or b has no element, put 0 into the tile, into both of them.")
 def _(t):
     for k in (1, 5, 15):
         product(t, 16, 32, k)
+    for at in (3, 16):
+        ones, other = [1.0] * 17, [1.0] * at + [math.inf] + [1.0] * (16 - at)
+        for a, b in ((ones, other), (other, ones)):
+            t.equal(t.run(a=a, b=b, m=1, n=1, k=17)["c"], [math.inf], "c")
 
 
 @T.test(4, "loads", "each element is loaded once for each tile", hint="Load into shared memory, and compute from there.")

@@ -1,19 +1,32 @@
 """Tests of task 3.8."""
+import math
+
 from judge.testing import task
 
 T = task("3.8", "A matrix product in registers", 15, "3_cuda/3.8_matmul_register.cu",
          exports=["course::gpu::matmul_register"])
 
 
-def product(t, m, n, k, a_transposed=False, b_transposed=False):
+def product(t, m, n, k, a_transposed=False, b_transposed=False, **more):
     """Row-major a and b; where one is transposed, its memory holds columns one after the other."""
     a, b = t.quarters(m * k), t.quarters(k * n)
     stored_a = [a[i * k + p] for p in range(k) for i in range(m)] if a_transposed else a
     stored_b = [b[p * n + j] for j in range(n) for p in range(k)] if b_transposed else b
     reply = t.run(a=stored_a, b=stored_b, m=m, n=n, k=k, a_strides=[1, m] if a_transposed else [k, 1],
-                  b_strides=[1, k] if b_transposed else [n, 1])
+                  b_strides=[1, k] if b_transposed else [n, 1], **more)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
+
+
+def repeats(t, m, n, k, a_strides, b_strides):
+    """Strides of 0 among others: a row or a column, or all of the matrix, is one and the same."""
+    def matrix(rows, columns, strides):
+        memory = t.quarters((rows - 1) * strides[0] + (columns - 1) * strides[1] + 1)
+        return memory, [memory[i * strides[0] + j * strides[1]] for i in range(rows) for j in range(columns)]
+
+    (stored_a, a), (stored_b, b) = matrix(m, k, a_strides), matrix(k, n, b_strides)
+    reply = t.run(a=stored_a, b=stored_b, m=m, n=n, k=k, a_strides=a_strides, b_strides=b_strides)
+    t.is_product(reply["c"], a, b, m, n, k)
 
 
 def comes_by_tiles(t, reply, m, n, k):
@@ -42,15 +55,21 @@ def _(t):
         product(t, m, n, 16)
 
 
-@T.test(1, "edges of k", "k that 16 does not divide", hint="Where a or b has no element, put 0 into the tile.")
+@T.test(1, "edges of k", "k that 16 does not divide, also with infinity", hint="Where a or b has no element, put 0 into the tile, into both of them.")
 def _(t):
     for k in (1, 5, 15):
         product(t, 64, 64, k)
+    for at in (3, 16):
+        ones, other = [1.0] * 17, [1.0] * at + [math.inf] + [1.0] * (16 - at)
+        for a, b in ((ones, other), (other, ones)):
+            t.equal(t.run(a=a, b=b, m=1, n=1, k=17, a_strides=[17, 1], b_strides=[1, 1])["c"], [math.inf], "c")
 
 
-@T.test(2, "transposed", "a or b is transposed, or both",
-        hint="Element (i, j) of a matrix is data[i * row + j * column]: take both strides from it.")
+@T.test(2, "transposed", "a or b is transposed, or both, or has a stride of 0",
+        hint="Element (i, j) of a matrix is data[i * row + j * column]: take both strides from it. A stride of 0 repeats an element.")
 def _(t):
+    repeats(t, 8, 8, 8, [0, 1], [8, 1])
+    repeats(t, 8, 8, 8, [8, 1], [0, 1])
     for a_transposed, b_transposed in [(True, False), (False, True), (True, True)]:
         product(t, 128, 64, 16, a_transposed, b_transposed)
 

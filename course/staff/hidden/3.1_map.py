@@ -1,4 +1,6 @@
 """Hidden tests of task 3.1."""
+import array
+
 from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, public
 
 
@@ -15,9 +17,9 @@ def _(t):
     t.equal(t.run(op=Op1.square, x=x, in_place=1)["out"], [each * each for each in x], "out")
 
 
-@hidden("3.1", of="several blocks", test="many elements", title="270,000 elements, in one launch", hint="As many blocks as the elements need.")
+@hidden("3.1", of="several blocks", test="many elements", title="1,100,000 elements, in one launch", hint="As many blocks as the elements need.")
 def _(t):
-    x = t.quarters(270011)
+    x = t.quarters(10007) * 110
     reply = t.run(op=Op1.neg, x=x)
     t.equal(reply["out"], [-each for each in x], "out")
     if not t.on_gpu:
@@ -54,3 +56,22 @@ def _(t):
         reply = public("3.1").negated(t, n)
         if not t.on_gpu:
             t.at_most(reply.total("sectors"), 2 * n / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.1", of="operations", test="operations on others", title="each operation, on random numbers, small ones and negative ones",
+        hint="Let apply(op, x) compute each result.")
+def _(t):
+    for x in t.floats(9, 0.1, 6), [sign * 10.0 ** -e for e in (1, 2, 4, 6, 8, 12, 18) for sign in (1, -1)], t.floats(9, -15, -1):
+        x = list(array.array("f", x))
+        for op, f in public("3.1").FUNCTIONS.items():
+            kept = [value for value in x if value > 0] if op == Op1.log else x
+            t.close(t.run(op=op, x=kept)["out"], list(map(f, kept)), "out", least=0)
+
+
+@hidden("3.1", of="any length", test="any place", title="random lengths of memory that begins at any float, by every operation",
+        hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for op, f in public("3.1").FUNCTIONS.items():
+        for shift in (1, 2, 3):
+            x = t.quarters(t.random.randint(200, 600), 1, 8)
+            t.close(t.run(op=op, x=x, shift=shift)["out"], list(map(f, x)), "out", least=0)

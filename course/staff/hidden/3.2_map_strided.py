@@ -1,7 +1,7 @@
 """Hidden tests of task 3.2."""
 import math
 
-from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, place, positions, public
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, nearly_contiguous, place, positions, public
 
 
 def strides_of(t, sizes):
@@ -139,3 +139,41 @@ def _(t):
 def _(t):
     for mask in range(16):
         negated(t, [2, 3, 2, 3], 1, [1 if mask >> d & 1 else size for d, size in enumerate([2, 3, 2, 3])])
+
+
+@hidden("3.2", of="strides", test="nearly contiguous", title="x or out has the strides of a contiguous tensor in another order, with one gap, or with one stride of 0",
+        hint="Every stride counts.")
+def _(t):
+    for sizes in ([2, 3, 2], [2, 3, 2, 3]):
+        for strides in nearly_contiguous(sizes):
+            public("3.2").negated(t, sizes, row_major(sizes), sizes, strides)
+            if 0 not in strides:
+                public("3.2").negated(t, sizes, strides, sizes, row_major(sizes))
+
+
+@hidden("3.2", of="contiguous", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        for sizes in ([64], [16, 8], [2, 3, 4, 4]):
+            public("3.2").negated(t, sizes, row_major(sizes), sizes, row_major(sizes), shift=shift)
+
+
+@hidden("3.2", of="strides", test="in place", title="out is x, in any order of dimensions", hint="out and x may be the same memory.")
+def _(t):
+    for _ in range(3):
+        sizes = [t.random.randint(2, 6) for _ in range(3)]
+        strides, x = turned(t, sizes), t.quarters(math.prod(sizes))
+        reply = t.run(out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, blocks=1, op=Op1.square, memory=x, x=[], in_place=1)
+        t.equal(reply["memory"], [each * each for each in x], "out, which is x")
+
+
+@hidden("3.2", of="strides", test="strides of all operations", title="x and out lie otherwise, by every operation", hint="The position is the same, whatever the operation.")
+def _(t):
+    x = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0]
+    for op, f in public("3.1").FUNCTIONS.items():
+        for out_strides, x_strides in [([3, 1], [1, 2]), ([1, 2], [3, 1])]:
+            reply = t.run(out_sizes=[2, 3], out_strides=out_strides, x_sizes=[2, 3], x_strides=x_strides, blocks=2, op=op, memory=[-777.0] * 6, x=x)
+            expected = [0.0] * 6
+            for p in positions([2, 3]):
+                expected[place(p, out_strides)] = f(x[place(p, x_strides)])
+            t.close(reply["memory"], expected, "memory of out", least=0)

@@ -1,7 +1,8 @@
 """Hidden tests of task 3.3."""
+import array
 import math
 
-from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, hidden, place, positions, public
+from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, hidden, nearly_contiguous, place, positions, public
 
 
 def strides_of(t, sizes):
@@ -143,3 +144,60 @@ def _(t):
         other = repeating(t.random.randrange(16))
         public("3.3").added(t, sizes, [18, 6, 3, 1], *repeating(mask), *other)
         public("3.3").added(t, sizes, [18, 6, 3, 1], *other, *repeating(mask))
+
+
+def row_major(sizes):
+    return [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+
+
+FUNCTIONS = {Op2.add: lambda a, b: a + b, Op2.sub: lambda a, b: a - b, Op2.mul: lambda a, b: a * b, Op2.div: lambda a, b: a / b, Op2.maximum: max}
+
+
+@hidden("3.3", of="operations", test="operations bit for bit", title="each operation, of random numbers and small ones, bit for bit",
+        hint="Let apply(op, x, y) compute each result: x times 1 / y is rounded twice.")
+def _(t):
+    n = 300
+    for low in (1e-3, 1e-30):
+        x, y = t.floats(n, low, 9 * low), t.floats(n, low, 9 * low)
+        for op, f in FUNCTIONS.items():
+            reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=op, memory=[0.0] * n, x=x, y=y)
+            t.equal(reply["memory"], list(array.array("f", map(f, x, y))), "out")
+
+
+@hidden("3.3", of="strides", test="nearly contiguous", title="one of the three has the strides of a contiguous tensor in another order, with one gap, or with one stride of 0",
+        hint="Every stride counts.")
+def _(t):
+    for sizes in ([2, 3, 2], [2, 3, 2, 3]):
+        rows = row_major(sizes)
+        for strides in nearly_contiguous(sizes):
+            public("3.3").added(t, sizes, rows, sizes, strides, sizes, rows, Op2.sub)
+            public("3.3").added(t, sizes, rows, sizes, rows, sizes, strides, Op2.sub)
+            if 0 not in strides:
+                public("3.3").added(t, sizes, strides, sizes, rows, sizes, rows, Op2.sub)
+
+
+@hidden("3.3", of="contiguous", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        for sizes in ([64], [16, 8], [2, 3, 4, 4]):
+            public("3.3").added(t, sizes, row_major(sizes), sizes, row_major(sizes), sizes, row_major(sizes), shift=shift)
+
+
+@hidden("3.3", of="strides", test="strides of all operations", title="the three lie otherwise, by every operation, and out is x or y",
+        hint="The position is the same, whatever the operation. out may be an operand of the same layout.")
+def _(t):
+    for op, f in FUNCTIONS.items():
+        sizes = [t.random.randint(2, 5) for _ in range(3)]
+        n = math.prod(sizes)
+        for in_place in ({}, {"x_in_place": 1}, {"y_in_place": 1}):
+            strides = [turned(t, sizes) for _ in range(3)]
+            if in_place:
+                strides[1 if "x_in_place" in in_place else 2] = strides[0]
+            x, y, before = t.floats(n, 1, 2), t.floats(n, 1, 2), t.floats(n, 1, 2)
+            left, right = before if "x_in_place" in in_place else x, before if "y_in_place" in in_place else y
+            expected = [0.0] * n
+            for p in positions(sizes):
+                expected[place(p, strides[0])] = f(left[place(p, strides[1])], right[place(p, strides[2])])
+            reply = t.run(out_sizes=sizes, out_strides=strides[0], x_sizes=sizes, x_strides=strides[1], y_sizes=sizes, y_strides=strides[2], op=op,
+                          memory=before, x=x, y=y, **in_place)
+            t.equal(reply["memory"], list(array.array("f", expected)), "memory of out")

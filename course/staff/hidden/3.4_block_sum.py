@@ -1,4 +1,6 @@
 """Hidden tests of task 3.4."""
+import math
+
 from judge.testing import hidden, public
 
 
@@ -17,19 +19,26 @@ def _(t):
         t.at_most(reply.total("shared_wavefronts"), 10 * 45, "wavefronts of shared memory", reply.worst("wavefronts"))
 
 
-@hidden("3.4", of="several blocks", test="many blocks", title="270,000 elements, in one launch", hint="As many blocks as the elements need.")
+@hidden("3.4", of="several blocks", test="many blocks", title="1,100,000 elements, in one launch", hint="As many blocks as the elements need.")
 def _(t):
-    x = t.quarters(270011)
+    x = t.quarters(10007) * 110
     reply = t.run(x=x)
     t.equal(reply["sums"], [sum(x[i:i + 256]) for i in range(0, len(x), 256)], "sums")
     if not t.on_gpu:
         t.at_most(len(reply.launches), 1, "launches")
 
 
-@hidden("3.4", of="fractions", test="not finite", title="infinity at the end", hint="0 stands where no element is: a product with 0 may be NaN.")
+@hidden("3.4", of="fractions", test="not finite", title="infinity and NaN at any place", hint="0 stands where no element is: a product with 0 may be NaN.")
 def _(t):
-    inf = float("inf")
+    inf, nan = math.inf, math.nan
     t.equal(t.run(x=[1.5] * 300 + [inf])["sums"], [384.0, inf], "sums")
+    for value in (inf, -inf, nan):
+        for at in sorted(t.random.sample(range(600), 5)):
+            x = [1.5] * 600
+            x[at] = value
+            t.equal(t.run(x=x)["sums"], [sum(x[i:i + 256]) for i in range(0, 600, 256)], "sums")
+    t.equal(t.run(x=[inf, -inf] + [1.0] * 300)["sums"], [nan, 46.0], "sums")
+    t.equal(t.run(x=[1.5] * 299 + [-inf, inf])["sums"], [384.0, nan], "sums")
 
 
 @hidden("3.4", of="one block", test="blocks of other numbers", title="256 other numbers, five times", hint="Halve the number of threads that add in each step.")
@@ -61,3 +70,10 @@ def _(t):
     if not t.on_gpu:
         t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
+
+
+@hidden("3.4", of="one block", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        public("3.4").summed(t, 256, shift=shift)
+        public("3.4").summed(t, t.random.randint(257, 900), shift=shift)

@@ -13,10 +13,10 @@ def _(t):
         t.equal(t.run(op=Op2.add, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
 
 
-@hidden("3.5", of="long rows", test="longer rows", title="longer rows", hint="Try a row of 100,000 elements.")
+@hidden("3.5", of="long rows", test="longer rows", title="longer rows", hint="Try a row of 400,000 elements.")
 def _(t):
-    for rows, n in [(1, 100000), (3, 8193 + t.random.randint(0, 2000))]:
-        x = t.quarters(rows * n)
+    for rows, n in [(1, 400009), (3, 8193 + t.random.randint(0, 2000))]:
+        x = t.quarters(rows * n, -4, 4)
         t.equal(t.run(op=Op2.add, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
 
 
@@ -74,3 +74,72 @@ def _(t):
         if not t.on_gpu:
             t.at_most(reply.total("global_loads"), rows * (n + 32), "loads from global memory")
             t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * 32 + 1), "sectors", reply.worst("sectors"))
+
+
+OPERATIONS = ((Op2.add, 0.0), (Op2.mul, 1.0), (Op2.maximum, -math.inf))
+
+
+@hidden("3.5", of="spread", test="work of all operations", title="launches, blocks and loads of long rows, by every operation",
+        hint="kParts blocks share a row of any length from kParts * kBlock on, whatever the operation.")
+def _(t):
+    for op, start in OPERATIONS:
+        for rows, n in [(1, 8192), (2, 8192 + 8 * t.random.randint(1, 900))]:  # rows begin with a sector
+            x = [1.0] * (rows * n)
+            x[-1] = 2.0
+            reply = public("3.5").run(t, op, start, x, rows, n)
+            last = n + 1.0 if op == Op2.add else 2.0
+            t.equal(reply["results"], [float(n) if op == Op2.add else 1.0, last][-rows:], "out")
+            if not t.on_gpu:
+                t.at_most(len(reply.launches), 2, "launches")
+                t.at_most(reply.total("atomics"), 0, "atomic operations")
+                t.at_most(reply.total("global_loads"), rows * (n + 32), "loads from global memory")
+                t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * 32 + 1), "sectors", reply.worst("sectors"))
+                working = max(each.threads - each.idle_threads for each in reply.launches)
+                t.check(working >= rows * 8192, f"threads at work: found {working}, expected at least {rows * 8192}")
+
+
+@hidden("3.5", of="sectors", test="sectors of all operations", title="coalesced loads, by every operation", hint="Neighbouring threads take neighbours, whatever the operation.")
+def _(t):
+    for op, start in OPERATIONS:
+        for rows, n in [(32, 128), (16, 248), (6, 1024)]:
+            reply = public("3.5").run(t, op, start, [1.0] * (rows * n), rows, n)
+            t.equal(reply["results"], [float(n) if op == Op2.add else 1.0] * rows, "out")
+            if not t.on_gpu:
+                t.at_most(len(reply.launches), 2, "launches")
+                t.at_most(reply.total("atomics"), 0, "atomic operations")
+                t.at_most(reply.total("global_loads"), rows * (n + 32), "loads from global memory")
+                t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * 32 + 1), "sectors", reply.worst("sectors"))
+
+
+@hidden("3.5", of="same bits", test="bits of products", title="the same bits of products beside other rows", hint="The order of a row's operations depends on its length alone.")
+def _(t):
+    for n in (300, 9000):
+        rows = [t.floats(n, 0.99, 1.01) for _ in range(4)]
+        alone = [public("3.5").run(t, Op2.mul, 1.0, row, 1, n)["results"][0] for row in rows]
+        for height in (3, 9):
+            found = public("3.5").run(t, Op2.mul, 1.0, [each for r in range(height) for each in rows[r % 4]], height, n)["results"]
+            t.equal(found, [alone[r % 4] for r in range(height)], "products of rows, bit for bit as of each row alone")
+
+
+@hidden("3.5", of="operations", test="one number in long rows", title="the one number that counts is at any place of a long row", hint="No element may be left out, whatever the operation.")
+def _(t):
+    for n in (255, 4000, 10001):
+        for op, start, rest, other in ((Op2.add, 0.0, 0.0, -2.5), (Op2.mul, 1.0, 1.0, -2.5), (Op2.maximum, -math.inf, -9.0, -2.5), (Op2.add, 0.0, 1.0, math.nan),
+                                       (Op2.mul, 1.0, 1.0, 0.0), (Op2.mul, 1.0, 1.0, math.nan)):
+            for at in (0, t.random.randrange(n), n - 1):
+                x = [rest] * (2 * n)
+                x[n + at] = other
+                results = public("3.5").run(t, op, start, x, 2, n)["results"]
+                t.equal(results[1], other, "out[1]")
+
+
+@hidden("3.5", of="any length", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        for rows, n in [(3, 8), (2, 512), (1, 8192)]:
+            public("3.5").summed(t, rows, n, shift=shift)
+
+
+@hidden("3.5", of="spread", test="many rows", title="2,003 rows of 3 numbers", hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
+def _(t):
+    public("3.5").summed(t, 2003, 3)

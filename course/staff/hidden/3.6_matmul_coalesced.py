@@ -24,7 +24,7 @@ def _(t):
 
 @hidden("3.6", of="loads", test="edges", title="one launch, and no load too many at edges", hint="A thread outside of c loads nothing.")
 def _(t):
-    for m, n, k in [(33, 37, 9), (7, 100, 40), (200, 3, 11)]:
+    for m, n, k in [(33, 37, 9), (7, 100, 40), (200, 3, 11), (5, 7, 1100)]:
         a, b = t.quarters(m * k), t.quarters(k * n)
         reply = t.run(a=a, b=b, m=m, n=n, k=k)
         t.is_product(reply["c"], a, b, m, n, k)
@@ -52,7 +52,10 @@ def _(t):
 @hidden("3.6", of="edge below", test="many rows", title="70,000 rows",
         hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
-    t.begins(may_end=True, a=[1.0] * 70000, b=[2.0], m=70000, n=1, k=1)
+    a = t.quarters(70000)
+    reply = t.begins(may_end=True, a=a, b=[2.0], m=70000, n=1, k=1)
+    if reply is not None:
+        t.equal(reply["c"], [2 * each for each in a], "c")
 
 
 @hidden("3.6", of="square", test="other squares", title="square matrices of other sizes", hint="c[i, j] is the sum over p of a[i, p] b[p, j].")
@@ -65,3 +68,18 @@ def _(t):
 def _(t):
     for _ in range(4):
         public("3.6").product(t, 32, t.random.randint(1, 90), t.random.randint(1, 12))
+
+
+@hidden("3.6", of="edge to the right", test="many columns", title="70,000 columns",
+        hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
+def _(t):
+    b = t.quarters(70000)
+    reply = t.begins(may_end=True, a=[2.0], b=b, m=1, n=70000, k=1)
+    if reply is not None:
+        t.equal(reply["c"], [2 * each for each in b], "c")
+
+
+@hidden("3.6", of="square", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        public("3.6").product(t, 32, 32, 32, shift=shift)

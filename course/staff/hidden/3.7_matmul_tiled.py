@@ -1,7 +1,7 @@
 """Hidden tests of task 3.7."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def product(t, m, n, k):
@@ -27,11 +27,12 @@ def _(t):
 
 @hidden("3.7", of="loads", test="loads at edges", title="one launch, and tiles at edges too", hint="All blocks work alike; only what lies outside is not loaded.")
 def _(t):
-    for m, n, k in [(33, 50, 20), (40, 17, 37)]:
+    for m, n, k in [(33, 50, 20), (40, 17, 37), (5, 7, 1100)]:
         reply = product(t, m, n, k)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), m * k * -(-n // 16) + k * n * -(-m // 16), "loads from global memory")
+            t.at_most(reply.total("global_stores"), m * n, "stores to global memory")
 
 
 @hidden("3.7", of="long k", test="larger sizes", title="k = 500 and 1301, and 300 rows", hint="Nothing limits m, n and k.")
@@ -80,3 +81,22 @@ def _(t):
     if not t.on_gpu:
         t.at_most(reply.total("global_loads"), 2 * 48 * 16 * 64 / 16, "loads from global memory")
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
+
+
+@hidden("3.7", of="edges of k", test="not finite at edges of k", title="infinity and NaN in one step, beside edges of k, and infinity times 0",
+        hint="Put 0 into both tiles where k ends: what they held in the step before may be infinite.")
+def _(t):
+    for k in (3, 17, 35):
+        for value in (math.inf, math.nan):
+            for at in range(k):
+                ones, other = [1.0] * k, [1.0] * k
+                other[at] = value
+                t.equal(t.run(a=ones, b=other, m=1, n=1, k=k)["c"], [value], "c")
+                t.equal(t.run(a=other, b=ones, m=1, n=1, k=k)["c"], [value], "c")
+    t.equal(t.run(a=[math.inf, 1.0], b=[0.0, 2.0], m=1, n=1, k=2)["c"], [math.nan], "c")
+
+
+@hidden("3.7", of="one tile", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        public("3.7").product(t, 16, 16, 16, shift=shift)

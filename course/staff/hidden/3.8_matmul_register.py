@@ -45,13 +45,14 @@ def _(t):
 
 @hidden("3.8", of="shared loads", test="edges", title="one launch, and tiles at edges too", hint="All blocks work alike; only what lies outside is not loaded.")
 def _(t):
-    for m, n, k in [(70, 65, 20), (130, 40, 33)]:
+    for m, n, k in [(70, 65, 20), (130, 40, 33), (5, 7, 600)]:
         reply = product(t, m, n, k)
         if not t.on_gpu:
             high, wide, deep = -(-m // 64) * 64, -(-n // 64) * 64, -(-k // 16) * 16
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), m * k * wide // 64 + k * n * high // 64, "loads from global memory")
             t.at_most(reply.total("shared_loads"), high * wide * deep / 2, "loads from shared memory")
+            t.at_most(reply.total("global_stores"), m * n, "stores to global memory")
 
 
 @hidden("3.8", of="long k", test="larger k", title="k = 300, 513 and 1301", hint="Nothing limits k.")
@@ -97,3 +98,31 @@ def _(t):
     if not t.on_gpu:
         public("3.8").comes_by_tiles(t, reply, m, n, k)
         t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
+
+
+@hidden("3.8", of="edges of k", test="not finite at edges of k", title="infinity and NaN in one step, beside edges of k, and infinity times 0",
+        hint="Put 0 into both tiles where k ends: what they held in the step before may be infinite.")
+def _(t):
+    for k in (3, 17, 35):
+        for value in (math.inf, math.nan):
+            for at in range(k):
+                ones, other = [1.0] * k, [1.0] * k
+                other[at] = value
+                t.equal(t.run(a=ones, b=other, m=1, n=1, k=k, a_strides=[k, 1], b_strides=[1, 1])["c"], [value], "c")
+                t.equal(t.run(a=other, b=ones, m=1, n=1, k=k, a_strides=[k, 1], b_strides=[1, 1])["c"], [value], "c")
+    t.equal(t.run(a=[math.inf, 1.0], b=[0.0, 2.0], m=1, n=1, k=2, a_strides=[2, 1], b_strides=[1, 1])["c"], [math.nan], "c")
+
+
+@hidden("3.8", of="transposed", test="strides of 0", title="rows, columns or all of a or b repeat", hint="A stride of 0 repeats an element, and needs no special case.")
+def _(t):
+    m, n, k = 9, 11, 20
+    for of_a in ([0, 1], [1, 0], [0, 0], [0, 3], [k, 1]):
+        for of_b in ([0, 1], [1, 0], [0, 0], [5, 0], [n, 1]):
+            public("3.8").repeats(t, m, n, k, of_a, of_b)
+
+
+@hidden("3.8", of="tiles", test="any place", title="memory that begins at any float", hint="An address is a multiple of 4 bytes, no more.")
+def _(t):
+    for shift in (1, 2, 3):
+        public("3.8").product(t, 64, 64, 16, shift=shift)
+        public("3.8").product(t, 64, 64, 16, True, True, shift=shift)
