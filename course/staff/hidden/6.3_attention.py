@@ -27,7 +27,7 @@ def _(t):
     for n, d in [(6, 3), (50, 12), (65, 5)]:
         compare(t, n, d, True)
     for number in (-math.inf, math.nan):
-        public("6.3").unseen(t, 33, 2, number)
+        public("6.3").unseen(t, 30, 2, number)
 
 
 @hidden("6.3", of="weights", test="more keys", title="600 keys", hint="Nothing limits the number of keys.")

@@ -44,6 +44,7 @@ def _(t):
 def _(t):
     for n, bins in ((1, 2), (700, 3), (20000, 10), (9000, 1000), (70000, 1)):
         public("6.6").histogram(t, [t.random.randrange(bins) for _ in range(n)], bins)
+    public("6.6").histogram(t, [1] * 1_060_000, 3)  # in few blocks more of one value than 16 bits count
 
 
 @hidden("6.6", of="other values", test="more other values", title="values of which half are no bin", hint="Count a value only where 0 <= value < bins.")
