@@ -68,7 +68,7 @@ def _(t):
 def _(t):
     for channels, outputs in [(9, 1), (1, 17), (67, 3), (2, 70)]:
         convolved(t, channels, 3, 4, outputs, 2, 2, 0)
-    convolved(t, 1030, 1, 1, 1, 1, 1, 0)
+    convolved(t, 300, 1, 1, 1, 1, 1, 0)
     convolved(t, 2, 2, 2, 300, 1, 1, 0)
 
 
