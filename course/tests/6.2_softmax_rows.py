@@ -41,7 +41,7 @@ def _(t):
 
 @T.test(3, "large", "numbers whose exp() no float holds", hint="exp(x - maximum) is at most 1, for any x.")
 def _(t):
-    for x in ([1000.0, 999.0], [-1000.0, -1000.0, -1001.0], [3e38, 0.0, 3e38]):
+    for x in ([1000.0, 999.0], [-1000.0, -1000.0, -1001.0], [-3e38, -3e38], [3e38, 0.0, 3e38]):
         holds(t, 1, len(x), x)
 
 
@@ -53,14 +53,16 @@ def _(t):
     holds(t, 3, 700, t.floats(2100, -8, 8))
 
 
-@T.test(2, "masked", "-infinity becomes 0",
-        hint="A thread may see nothing but -infinity: exp(-infinity - -infinity) is NaN. Begin with a finite maximum.")
+@T.test(2, "masked", "-infinity becomes 0; NaN is no mask",
+        hint="A thread may see nothing but -infinity: exp(-infinity - -infinity) is NaN. Begin with a finite maximum. A row with NaN is all NaN.")
 def _(t):
     low = -math.inf
     for x in ([0.0, low], [low, 1.0], [low] * 40 + [0.0, 0.0], [1.0] + [low] * 600):
         out = softmax(t, 1, len(x), x)["out"]
         top = x.count(max(x))
         t.equal(out, [0.0 if value == low else 1.0 / top for value in x], "out")
+    for x in ([math.nan, 0.0, 1.0], [0.0, math.nan, low], [0.0] * 200 + [math.nan]):
+        t.equal(softmax(t, 1, len(x), x)["out"], [math.nan] * len(x), "out")
 
 
 @T.test(3, "stores", "only the result is stored, n numbers",

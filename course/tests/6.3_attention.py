@@ -44,6 +44,15 @@ def means(t, n, d, causal):
         t.close(out[i * d:(i + 1) * d], mean, f"row {i} of the output", 1e-4)
 
 
+def unseen(t, n, d, number):
+    """With causal no row but the last sees the last key and value, whatever they are."""
+    v = t.quarters((n - 1) * d)
+    out = attention(t, t.floats(n * d), [0.5] * ((n - 1) * d) + [number] * d, v + [number] * d, n, d, True)["out"]
+    for i in range(n - 1):
+        mean = [math.fsum(v[e:(i + 1) * d:d]) / (i + 1) for e in range(d)]
+        t.close(out[i * d:(i + 1) * d], mean, f"row {i} of the output, where the last rows of k and v are {number}", 1e-4)
+
+
 @T.test(4, "weights", "a few keys: weights are exp(q k / sqrt(d)), divided by their sum",
         hint="A score is the product of a row of q and a row of k, divided by sqrt(d).")
 def _(t):
@@ -63,24 +72,33 @@ def _(t):
 @T.test(3, "rising", "later keys fit better: the maximum changes",
         hint="Sums so far belong to the old maximum: multiply them, and the total, by exp(old maximum - new maximum).")
 def _(t):
-    for n, d in [(2, 1), (40, 1), (70, 1)]:
-        weights_hold(t, [1.0] * (n * d), [8.0 * row / n for row in range(n) for _ in range(d)], n, d)
+    for n in (2, 40, 70):
+        q, k = [1.0] * n, [8.0 * row / n for row in range(n)]
+        t.close(attention(t, q, k, [1.0] * n, n, 1, False)["out"], [1.0] * n, "the sum of the weights of each query", 1e-4)
+        total = math.fsum(math.exp(each) for each in k)
+        for j in sorted({0, 1, n // 2, n - 1}):
+            found = attention(t, q, k, [1.0 if row == j else 0.0 for row in range(n)], n, 1, False)["out"]
+            t.close([1e3 * each for each in found], [1e3 * math.exp(k[j]) / total] * n, f"1000 times the weight of key {j}, for each query", 1e-3)
 
 
 @T.test(3, "large", "scores whose exp() no float holds", hint="Subtract the maximum from the scores before exp().")
 def _(t):
     for high in (300.0, -300.0):
         weights_hold(t, [high, high, 0.0], [1.0, 0.5, -1.0], 3, 1)
+    for high in (1e6, 1e18):
+        weights_hold(t, [high, high], [-high, -high], 2, 1)
 
 
 @T.test(4, "causal", "row i sees keys 0 to i",
-        hint="Key j counts where j <= i. A masked key has the weight 0, and is no candidate for the maximum.")
+        hint="Key j counts where j <= i. A masked key is no candidate for the maximum, and its value is left out: 0 times infinity is NaN.")
 def _(t):
     for n, d in [(1, 1), (2, 1), (5, 4), (33, 3), (80, 5)]:
         means(t, n, d, True)
     for n in (3, 17):
         # Each key fits worse than those before it: the maximum does not change.
         weights_hold(t, [2.0] * n, [-0.1 * row for row in range(n)], n, 1, True)
+    for n, d in [(2, 1), (40, 3)]:
+        unseen(t, n, d, math.inf)
 
 
 def counted(t, n, d, causal=False):
@@ -100,9 +118,10 @@ def _(t):
 @T.test(2, "loads", "16 queries or more share a tile of keys and values: at most n d (1 + 2 n / 16) loads",
         hint="The threads of a block load a tile of k and v into shared memory together.")
 def _(t):
-    n, d = 64, 8
-    if not t.on_gpu:
-        t.at_most(counted(t, n, d)[0], n * d * (1 + 2 * n / 16), "numbers loaded from global memory")
+    for n, d in [(64, 8), (48, 20)]:
+        found = counted(t, n, d)[0]
+        if not t.on_gpu:
+            t.at_most(found, n * d * (1 + 2 * n / 16), "numbers loaded from global memory")
 
 
 @T.test(2, "masked tiles", "with causal, tiles that no query of a block may see are not loaded: at most 4/5 of all loads",

@@ -32,9 +32,19 @@ def _(t):
         product(t, m, n, k)
 
 
+def by_identity(t, rows, k, b_is_it):
+    """A matrix whose numbers have 24 bits, times the identity, on either side."""
+    wide = t.whole(rows * k, -2 ** 24 + 1, 2 ** 24 - 1)
+    identity = [float(i == j) for i in range(k) for j in range(k)]
+    found = t.run(**dict(a=wide, b=identity, m=rows, n=k, k=k) if b_is_it else dict(a=identity, b=wide, m=k, n=rows, k=k))
+    t.equal(found["c"], wide, "c, where the other matrix is the identity")
+
+
 @T.test(3, "precision", "all 24 bits of a float count",
         hint="Half precision and TF32 have 11 bits: whole numbers above 2048 are rounded there.")
 def _(t):
+    for b_is_it in (True, False):
+        by_identity(t, 128, 128, b_is_it)
     for m, n, k in [(128, 128, 8), (128, 128, 64)]:
         product(t, m, n, k, high=4095)
 
@@ -68,10 +78,13 @@ def _(t):
         t.at_most(launch.global_stores, launch.global_store_bytes / 16, "stores to global memory")
 
 
-@T.test(3, "banks", "no bank conflicts",
-        hint="Where neighbouring threads store to different rows of a tile, let a row be 4 numbers longer than the tile.")
+SPARE = 1.05  # wavefronts beside the least: in a few of all accesses two threads may meet
+
+
+@T.test(3, "banks", "hardly any bank conflicts: at most 21/20 of the least wavefronts",
+        hint="Where neighbouring threads store single numbers to different rows of a tile, let a row be 4 numbers longer than the tile. An access of 16 bytes serves 8 threads at a time: these must not meet.")
 def _(t):
     for launch in launches(t):
         t.check(launch.shared_loads > 0, "the kernel uses no shared memory")
         t.at_most(launch.global_load_bytes / 4, 2 * SIZE ** 3 / 16, "numbers loaded from global memory")
-        t.at_most(launch.shared_wavefronts, launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)
+        t.at_most(launch.shared_wavefronts, SPARE * launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)

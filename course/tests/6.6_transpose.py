@@ -37,7 +37,7 @@ def _(t):
 
 @T.test(2, "sectors", "loads and stores of neighbours: as few sectors as there can be", hint="Load a tile along the rows of x, and store it along the rows of out: shared memory turns it.")
 def _(t):
-    for rows, columns in ((64, 96), (128, 32)):
+    for rows, columns in ((64, 96), (128, 32), (72, 40)):
         reply = transpose(t, rows, columns)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")

@@ -118,6 +118,8 @@ def _(t):
             t.equal(reply["copy"], bits([7.0] * 300), "the bits of copy after it")
             t.equal(reply["scales"], [512.0], "scale after it")
             t.equal(reply["good_steps"], [0], "good_steps after it")
+    largest = steps(t, [1.0] * 2, [bits([65504.0, -65504.0])])
+    t.equal([largest["scales"], largest["good_steps"]], [[1024.0], [1]], "scale and good_steps after a step whose gradients are the largest halves")
     # Many bad ones at once, and scales without a bound of their own.
     t.equal(steps(t, [1.0] * 300, [[INFINITE] * 300])["scales"], [512.0], "scale after a step whose gradients are all infinite")
     t.equal(steps(t, [1.0], [[NAN]], scale=1.0)["scales"], [0.5], "scale after a bad step, from 1 on")

@@ -1,4 +1,6 @@
 """Tests of task 6.9. Bytes are those that the simulator counts while a kernel runs."""
+import math
+
 from judge.testing import task
 
 T = task("6.9", "The roofline", 20, "6_extra/6.9_roofline.cu",
@@ -41,6 +43,13 @@ def axpy_two(t, n):
     reply = t.run(y=y, u=u, v=v, factors=[a, b])
     t.equal(reply["y"], [each + a * left + b * right for each, left, right in zip(y, u, v)], "y")
     return reply
+
+
+def not_finite(t):
+    """Two axpys multiply by a factor of 0, too: 0 times infinity is NaN, as in axpy()."""
+    numbers, ones, nan = [math.nan, math.inf, 1.0], [1.0] * 3, math.nan
+    for inputs in (dict(u=numbers, v=ones, factors=[0.0, 2.0]), dict(u=ones, v=numbers, factors=[2.0, 0.0])):
+        t.equal(t.run(y=ones, **inputs)["y"], [nan, nan, 3.0], "y")
 
 
 def sum_rows(t, rows, columns):
@@ -99,20 +108,22 @@ def _(t):
     tile(t, (15_999_999, 1_000_000), 64)
     tile(t, (1, 1_000_000), 8)
     tile(t, H200, 64)
+    tile(t, (600_000_000_000, 1_000), 2_400_000_000)
 
 
-@T.test(3, "fused", "two axpys in one kernel: y moves once", hint="Load u[i], v[i] and y[i], and store y[i].")
+@T.test(3, "fused", "two axpys in one kernel: y moves once", hint="Load u[i], v[i] and y[i], and store y[i]. A factor of 0 multiplies, too: 0 times infinity is NaN.")
 def _(t):
     for n in (1, 7, 300, 4096):
         reply = axpy_two(t, n)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(moved(reply), 4 * 32 * ((n + 7) // 8), "bytes moved", reply.worst("sectors"))
+    not_finite(t)
 
 
 @T.test(3, "together", "sums of rows by whole sectors", hint="Let the threads of a warp add up one row together, and load neighbours at the same time.")
 def _(t):
-    for rows, columns in ((1, 8), (5, 32), (130, 24), (33, 200)):
+    for rows, columns in ((1, 8), (5, 32), (130, 24), (33, 200), (3, 1032)):
         reply = sum_rows(t, rows, columns)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")

@@ -1,7 +1,7 @@
 """Hidden tests of task 6.1."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def convolved(t, channels, height, width, outputs, window_h, window_w, padding):
@@ -68,23 +68,24 @@ def _(t):
 def _(t):
     for channels, outputs in [(9, 1), (1, 17), (67, 3), (2, 70)]:
         convolved(t, channels, 3, 4, outputs, 2, 2, 0)
+    convolved(t, 300, 1, 1, 1, 1, 1, 0)
+    convolved(t, 2, 2, 2, 300, 1, 1, 0)
 
 
-def loads_at_most(t, limit):
-    """The numbers that a larger picture loads; limit(pairs of channels, outputs of each)."""
-    channels, outputs, height, width, window = 2, 5, 50, 66, 3
-    x, weight = t.quarters(channels * height * width), t.quarters(outputs * channels * window * window)
-    reply = t.run(x=x, weight=weight, channels=channels, height=height, width=width, outputs=outputs, window_h=window, window_w=window, padding=0)
-    if not t.on_gpu:
-        t.at_most(sum(each.global_load_bytes for each in reply.launches) / 4, limit(channels * outputs, (height - window + 1) * (width - window + 1)),
-                  "numbers loaded from global memory")
+def larger(t):
+    """Outputs of 48 x 64 by windows of several sizes, and the pixels for each that blocks of 32 x 8 outputs need."""
+    for channels, outputs, window_h, window_w, pixels_each in ((2, 5, 3, 3, 4 / 3), (1, 2, 2, 7, 5 / 3), (2, 1, 7, 7, 9 / 4)):
+        yield public("6.1").Sizes(channels, 48 + window_h - 1, 64 + window_w - 1, outputs, window_h, window_w, 0), pixels_each
 
 
-@hidden("6.1", of="tiles", test="tiles of a larger picture", title="at most 4/3 pixels and 9 weights for each output and channel, of 48 x 64 outputs", hint="Each block loads its tile once.")
+@hidden("6.1", of="tiles", test="tiles of a larger picture", title="each pixel once, of 48 x 64 outputs and windows of up to 7 x 7", hint="Each block loads its tile once.")
 def _(t):
-    loads_at_most(t, lambda pairs, size: pairs * size * (4 / 3 + 9))
+    for s, pixels_each in larger(t):
+        if s.window_h > 2:
+            public("6.1").loads(t, s, pixels_each, s.window_h * s.window_w)
 
 
-@hidden("6.1", of="weights", test="weights of a larger picture", title="9 weights for 256 outputs, of 48 x 64 outputs", hint="Each block loads a weight once.")
+@hidden("6.1", of="weights", test="weights of a larger picture", title="each weight once for 256 outputs, of 48 x 64 outputs and windows of up to 7 x 7", hint="Each block loads a weight once, whatever the window.")
 def _(t):
-    loads_at_most(t, lambda pairs, size: pairs * size * (4 / 3 + 9 / 256))
+    for s, pixels_each in larger(t):
+        public("6.1").loads(t, s, pixels_each, s.window_h * s.window_w / 256)

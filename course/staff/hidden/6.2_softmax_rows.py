@@ -51,6 +51,8 @@ def _(t):
     for middle in (700.0, -700.0, 60000.0, -60000.0):
         x = [middle + each for each in t.quarters(90)]
         t.close(t.run(x=x, rows=1, columns=90)["out"], expected(x), "out")
+    for x in ([-2.5e38] * 300, [-3.4e38, -3e38, -3.4e38], [-3e38] * 40 + [3e38] * 2):
+        t.close(t.run(x=x, rows=1, columns=len(x))["out"], expected(x), "out")
 
 
 @hidden("6.2", of="masked", test="masked anywhere", title="-infinity at random places, of several rows", hint="A thread may see nothing but -infinity.")
@@ -61,6 +63,10 @@ def _(t):
             x[r * columns + t.random.randrange(columns)] = -5.0 * r
         out = t.run(x=x, rows=3, columns=columns)["out"]
         t.close(out, [each for r in range(3) for each in expected(x[r * columns:(r + 1) * columns])], "out")
+    for columns in (2, 33, 700):
+        x = [0.0] * columns + [2.0] * columns + [-math.inf] * (columns - 1) + [1.0]
+        x[columns + t.random.randrange(columns)] = math.nan
+        t.close(t.run(x=x, rows=3, columns=columns)["out"], [1 / columns] * columns + [math.nan] * columns + [0.0] * (columns - 1) + [1.0], "out")
 
 
 @hidden("6.2", of="stores", test="stores of long rows", title="n numbers, of rows of 3000", hint="Only the result is stored.")

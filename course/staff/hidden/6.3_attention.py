@@ -1,7 +1,7 @@
 """Hidden tests of task 6.3."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def compare(t, n, d, causal):
@@ -26,6 +26,8 @@ def _(t):
 def _(t):
     for n, d in [(6, 3), (50, 12), (65, 5)]:
         compare(t, n, d, True)
+    for number in (-math.inf, math.nan):
+        public("6.3").unseen(t, 30, 2, number)
 
 
 @hidden("6.3", of="weights", test="more keys", title="600 keys", hint="Nothing limits the number of keys.")
@@ -48,6 +50,8 @@ def _(t):
 
 @hidden("6.3", of="large", test="all scores far below 0", title="scores of -300, with a mask and without, in several tiles", hint="No score is 0: begin with the lowest finite number.")
 def _(t):
+    for high in (1e9, 3e18):
+        t.close(t.run(q=[high] * 40, k=[-high] * 40, v=[float(row) for row in range(40)], n=40, d=1, causal=0)["out"], [19.5] * 40, "out, where all scores are the same", 1e-4)
     for n in (3, 40, 100):
         for high in (300.0, -300.0):
             q, k, v = [high] * n, [1.0 + row / 64 for row in range(n)], t.quarters(n)
@@ -71,11 +75,12 @@ def _(t):
             t.at_most(counted(t, n, d)[1], n * d, "numbers stored to global memory")
 
 
-@hidden("6.3", of="loads", test="loads of other sizes", title="at most n d (1 + 2 n / 16), of 128 rows of 12", hint="16 queries or more share a tile of keys and values.")
+@hidden("6.3", of="loads", test="loads of other sizes", title="at most n d (1 + 2 n / 16), of rows of up to 64", hint="16 queries or more share a tile of keys and values, whatever d is.")
 def _(t):
-    n, d = 128, 12
-    if not t.on_gpu:
-        t.at_most(counted(t, n, d)[0], n * d * (1 + 2 * n / 16), "numbers loaded from global memory")
+    for n, d in [(128, 3), (64, 12), (64, 33), (32, 64)]:
+        found = counted(t, n, d)[0]
+        if not t.on_gpu:
+            t.at_most(found, n * d * (1 + 2 * n / 16), "numbers loaded from global memory")
 
 
 @hidden("6.3", of="masked tiles", test="masked tiles of wider rows", title="with causal at most 4/5 of all loads, of 512 rows of 2", hint="End the loop over tiles at the last query of the block.")

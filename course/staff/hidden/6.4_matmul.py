@@ -1,7 +1,7 @@
 """Hidden tests of task 6.4."""
 import math
 
-from judge.testing import hidden
+from judge.testing import hidden, public
 
 
 def product(t, m, n, k, high=8):
@@ -52,6 +52,9 @@ def _(t):
     for m, n, k in [(64, 64, 33), (130, 5, 8), (256, 128, 16)]:
         a, b = t.whole(m * k, -4095, 4095), t.whole(k * n)
         t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
+    for rows, k in [(3, 5), (130, 16), (64, 32)]:
+        for b_is_it in (True, False):
+            public("6.4").by_identity(t, rows, k, b_is_it)
 
 
 def large(t):
@@ -71,7 +74,7 @@ def _(t):
         t.at_most(launch.global_stores, launch.global_store_bytes / 16, "stores to global memory")
 
 
-@hidden("6.4", of="banks", test="banks of larger sizes", title="no bank conflicts, of 256 x 128 x 96", hint="Let a row of a tile be 4 numbers longer than the tile.")
+@hidden("6.4", of="banks", test="banks of larger sizes", title="hardly any bank conflicts, of 256 x 128 x 96", hint="Let a row of a tile be 4 numbers longer than the tile.")
 def _(t):
     for launch in large(t):
-        t.at_most(launch.shared_wavefronts, launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)
+        t.at_most(launch.shared_wavefronts, public("6.4").SPARE * launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)

@@ -22,16 +22,19 @@ def _(t):
 
 @hidden("6.6", of="sectors", test="sectors of other sizes", title="sectors of other matrices", hint="Load along the rows of x, store along the rows of out.")
 def _(t):
-    for rows, columns in ((32, 160), (96, 64)):
+    for rows, columns in ((32, 160), (96, 64), (104, 56)):
         reply = public("6.6").transpose(t, rows, columns)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(reply.total("sectors"), 2 * rows * columns / 8, "sectors", reply.worst("sectors"))
+    reply = public("6.6").transpose(t, 100, 75)  # rows that begin in the middle of a sector
+    if not t.on_gpu:
+        t.at_most(reply.total("sectors"), 4 * 100 * 75 / 8, "sectors", reply.worst("sectors"))
 
 
 @hidden("6.6", of="banks", test="banks of other sizes", title="bank conflicts of other matrices", hint="Make the rows of a tile a number longer.")
 def _(t):
-    for rows, columns in ((32, 32), (96, 32)):
+    for rows, columns in ((32, 32), (96, 32), (72, 40)):
         reply = public("6.6").transpose(t, rows, columns)
         if not t.on_gpu:
             t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
@@ -41,6 +44,7 @@ def _(t):
 def _(t):
     for n, bins in ((1, 2), (700, 3), (20000, 10), (9000, 1000), (70000, 1)):
         public("6.6").histogram(t, [t.random.randrange(bins) for _ in range(n)], bins)
+    public("6.6").histogram(t, [1] * 1_060_000, 3)  # in few blocks more of one value than 16 bits count
 
 
 @hidden("6.6", of="other values", test="more other values", title="values of which half are no bin", hint="Count a value only where 0 <= value < bins.")

@@ -39,7 +39,7 @@ def _(t):
 
 @hidden("6.9", of="tile", test="other tiles", title="the least tile on other chips", hint="A tile of t has t / 4 operations for each byte.")
 def _(t):
-    for operations, moves, expected in ((6, 2, 16), (4, 2, 8), (20, 10, 8), (21, 10, 16), (40, 10, 16), (41, 10, 24), (1000, 10, 400), (1001, 10, 408), (989, 3, 1320)):
+    for operations, moves, expected in ((6, 2, 16), (4, 2, 8), (20, 10, 8), (21, 10, 16), (40, 10, 16), (41, 10, 24), (1000, 10, 400), (1001, 10, 408), (989, 3, 1320), (10 ** 6, 1, 4 * 10 ** 6)):
         public("6.9").tile(t, (operations * 10 ** 9, moves * 10 ** 9), expected)
 
 
@@ -50,11 +50,13 @@ def _(t):
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
             t.at_most(public("6.9").moved(reply), 4 * 32 * ((n + 7) // 8), "bytes moved", reply.worst("sectors"))
+    n = 300001
+    t.equal(t.run(y=[1.0] * n, u=[2.0] * n, v=[0.5] * n, factors=[3.0, -4.0])["y"], [5.0] * n, "y")
 
 
 @hidden("6.9", of="together", test="other rows together", title="sums of other rows by whole sectors", hint="Let a warp add up one row.")
 def _(t):
-    for rows, columns in ((2, 16), (64, 40), (7, 1000), (t.random.randint(5, 70), 8 * t.random.randint(1, 20))):
+    for rows, columns in ((2, 16), (64, 40), (7, 1000), (2, 8200), (5000, 8), (t.random.randint(5, 70), 8 * t.random.randint(1, 20))):
         reply = public("6.9").sum_rows(t, rows, columns)
         if not t.on_gpu:
             t.at_most(len(reply.launches), 1, "launches")
