@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "gradus/tensor/accessor.h"
+#include "gradus/tensor/base/returning.h"
 #include "gradus/tensor/base/scalar.h"
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/options.h"
@@ -212,14 +213,13 @@ class Tensor {
   // for remove_hook. Errors: Error where the tensor does not require grad.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const {
-    return add_any_hook(std::forward<Hook>(hook), false);
+    return add_hook(returning<Tensor>(std::forward<Hook>(hook)), false);
   }
-  // Calls hook(Tensor) with this leaf when a backward pass has added to its grad(), which the hook
-  // may use and free. A Tensor that it returns has no effect. Returns a handle for remove_hook.
-  // Errors: Error where the tensor does not require grad, or is no leaf.
+  // Calls hook(Tensor) with this leaf when its grad() has been added to. Returns a handle for
+  // remove_hook. Errors: Error where the tensor does not require grad, or is no leaf.
   template <class Hook>
   unsigned register_post_accumulate_grad_hook(Hook&& hook) const {
-    return add_any_hook(std::forward<Hook>(hook), true);
+    return add_hook(returning<Tensor>(std::forward<Hook>(hook)), true);
   }
   void remove_hook(unsigned handle) const;
   // Accumulates d(this)/d(leaf) into the leaves' grad(), or into that of `inputs` alone where they
@@ -452,18 +452,6 @@ class Tensor {
 
  private:
   static constexpr int64_t kNoSizes[] = {0};
-  template <class Hook>
-  unsigned add_any_hook(Hook&& hook, bool accumulated) const {
-    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
-      return add_hook(
-          [call = std::forward<Hook>(hook)](const Tensor& x) mutable {
-            call(x);
-            return Tensor();
-          },
-          accumulated);
-    else
-      return add_hook(std::forward<Hook>(hook), accumulated);
-  }
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook, bool accumulated) const;
   [[noreturn]] static void undefined(const char* op = nullptr, const char* argument = nullptr);
   void check_accessor(size_t dims, int64_t limit) const;
@@ -504,8 +492,7 @@ Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
 }
 }  // namespace detail
 
-// Prints as libtorch does: the elements, then [ CPUFloatType{2,3} ]. Lines have line_size
-// characters at most.
+// Prints as libtorch: elements, [ CPUFloatType{2,3} ]. Lines have line_size characters at most.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_size);
 void print(const Tensor& tensor, int64_t line_size = 80);
