@@ -1,5 +1,5 @@
-// Module 3: kernels. Pointers are to the memory of a device; a function queues its kernels there
-// and does not wait for them. Results come first among the arguments.
+// Module 3: kernels. Pointers are to any float in the memory of a device; a function queues its kernels
+// there and does not wait for them. Results come first among the arguments. What is const stays as it is.
 #pragma once
 
 #include "core/types.h"
@@ -13,7 +13,7 @@ void map(Op1 op, float* out, const float* x, long n);
 
 // Operands of tasks 3.2 and 3.3 are as on the CPU: they have the rank of out, and in each dimension the
 // size of out, or size 1: then the one element there is used for every index, whatever its stride.
-// Strides may be 0. Only the elements of out are written. out may be an operand of the same layout.
+// Strides may be 0, not less. Only the elements of out are written. out may be an operand of the same layout.
 // REQUIRES: different elements of out lie at different places; blocks >= 1.
 
 // Task 3.2. out = op(x), element by element, by `blocks` blocks, however many elements there are: thread
@@ -25,7 +25,7 @@ void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, c
                  const float* y, const Layout& y_layout);
 
 // Task 3.4. out[b] = the sum of x[b * kBlock] ... x[b * kBlock + kBlock - 1], as far as these are among
-// the n elements of x: one number for each block of kBlock threads, by a tree in shared memory.
+// the n elements of x: one number for each block of kBlock threads, by a tree in shared memory. n may be 0.
 void block_sum(float* out, const float* x, long n);
 
 // Task 3.5. out[r] = start op x[r * n] op x[r * n + 1] ... op x[r * n + n - 1] for 0 <= r < rows: folds

@@ -13,7 +13,8 @@
 // names a kernel that reads it, and take() gives NaN for an element that nobody has written.
 class GpuArray {
  public:
-  // shift: how many floats behind the beginning of its memory it begins. One without floats begins at the end: nobody may touch it.
+  // shift: how many floats behind the beginning of its memory it begins. One without floats begins at the end,
+  // where nobody may touch anything.
   explicit GpuArray(size_t size, size_t shift = 0) : size_(size) {
     const size_t all = size > 0 ? shift + size : 1, bytes = all * sizeof(float);
     course::check(cudaMalloc(&memory_, bytes), "cudaMalloc");
@@ -48,8 +49,9 @@ class GpuArray {
     const std::vector<float> now = take();
     for (size_t i = 0; i < values.size(); ++i)
       if (std::memcmp(&now[i], &values[i], sizeof(float)) != 0)
-        throw std::runtime_error(std::string(name) + "[" + std::to_string(i) + "] was " + std::to_string(values[i]) + " before the call and is " +
-                                 std::to_string(now[i]) + " after it: " + name + " is const, so kernels may only read it");
+        throw std::runtime_error(std::string(name) + "[" + std::to_string(i) + "] was " + std::to_string(values[i]) +
+                                 " before the call and is " + std::to_string(now[i]) + " after it: " + name +
+                                 " is const, so kernels may only read it");
   }
 
  private:

@@ -47,10 +47,10 @@ def _(t):
     public("3.3").added(t, sizes, turned(t, sizes), sizes, turned(t, sizes), sizes, turned(t, sizes))
 
 
-@hidden("3.3", of="many", test="many elements", title="270,000 elements, in one launch", hint="As many blocks as the elements need.")
+@hidden("3.3", of="many", test="many elements", title="1,100,000 elements, in one launch", hint="As many blocks as the elements need.")
 def _(t):
-    n = 270013
-    x, y = t.quarters(n), t.quarters(n)
+    n = 1100770
+    x, y = t.quarters(10007) * 110, t.quarters(10007) * 110
     reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=Op2.mul,
                   memory=[0.0] * n, x=x, y=y)
     t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")
