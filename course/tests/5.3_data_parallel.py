@@ -63,9 +63,9 @@ def _(t):
 def _(t):
     for replicas in (2, 3, 17):
         rows = 2 * replicas
-        x = [value for _ in range(rows) for value in (1.0, 2.0, -4.0)]
+        x, y = [value for _ in range(rows) for value in (1.0, 2.0, -4.0)], [3 + row - (rows - 1) / 2 for row in range(rows)]
         expected = [8 - 0.5 * 3, -2 - 0.5 * 6, 1 + 0.5 * 12]
-        t.close(step(t, replicas, x, [3.0] * rows, [8.0, -2.0, 1.0], lr=0.5)["w"], expected * replicas, "weights of all replicas")
+        t.close(step(t, replicas, x, y, [8.0, -2.0, 1.0], lr=0.5)["w"], expected * replicas, "weights of all replicas")
     for bad in (0, 3):
         specials(t, 2, bad)
 
