@@ -122,6 +122,6 @@ def _(t):
 @T.test(1, "masked tiles", "with causal, tiles of which no row sees the other are not loaded: at most 9/10 of all loads",
         hint="A block of queries needs the keys up to its last row, a block of keys the queries from its first row on.")
 def _(t):
-    n, d = 128, 1
+    n, d = 112, 1
     if not t.on_gpu:
         t.at_most(loaded(t, n, d, 1), 0.9 * loaded(t, n, d), "numbers loaded from global memory")
