@@ -14,7 +14,7 @@ __global__ void pack_group(std::int8_t* q, float* scales, const float* w) {
   __syncthreads();
   float most = 0;
   for (int j = 0; j < kGroup; ++j) most = fmaxf(most, sizes[j]);
-  q[i] = most == 0 ? 0 : static_cast<std::int8_t>(lrintf(mine * (127 / most)));
+  q[i] = most == 0 ? 0 : static_cast<std::int8_t>(lrintf(mine / most * 127));
   if (threadIdx.x == 0) scales[blockIdx.x] = most / 127;
 }
 
