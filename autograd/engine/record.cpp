@@ -1,6 +1,8 @@
 // Ties the node of a recorded operation to its operands and its output.
 #include "gradus/autograd/engine/record.h"
 
+#include "gradus/autograd/engine/own_result.h"
+
 namespace gradus {
 
 namespace {

@@ -60,18 +60,6 @@ inline bool recording(ArrayRef<Tensor> inputs) {
 
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
-// A result that shares memory with no input is a tensor of its own, whatever made it: it may change
-// in place. Each function that records calls this.
-template <class Inputs>
-void own_unless_shared(const Tensor& result, const Inputs& inputs) {
-  TensorImpl& impl = result.impl();
-  if (!impl.view_of) return;
-  for (const Tensor& input : inputs)
-    if (input.defined() && input.impl().storage == impl.storage) return;
-  impl.view_of = nullptr;
-  impl.creation_meta = autograd::CreationMeta::DEFAULT;
-}
-
 // Makes the node output's history: its edges lead to the inputs, and it keeps the saved tensors,
 // but for undefined ones at the end.
 void record_node(std::shared_ptr<Node> node, const Tensor& output, TensorRefs inputs,

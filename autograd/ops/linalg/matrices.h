@@ -3,6 +3,7 @@
 // it calls name it, too.
 #pragma once
 
+#include "gradus/autograd/engine/own_result.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/base/called.h"
 #include "gradus/tensor/raw/factorize.h"
