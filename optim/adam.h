@@ -29,7 +29,7 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
   using betas_t = std::tuple<double, double>;
   GRADUS_FIELDS(Self, AT_LEAST_0(double, lr), FROM_0_BELOW_1(betas_t, betas, {0.9, 0.999}),
                 AT_LEAST_0(double, eps, 1e-8), AT_LEAST_0(double, weight_decay),
-                VALUE(bool, amsgrad, false), VALUE(bool, maximize, false));
+                VALUE(bool, amsgrad, false), ADDED(bool, maximize, false));
 
   Update<UpdateOp::adam> update(const AdamParamState& state) const {
     const auto [beta1, beta2] = betas_;

@@ -28,6 +28,7 @@ struct Field {
   double least = -std::numeric_limits<double>::infinity();
   std::optional<double> below{};
   Extent extent = Extent::parameter;
+  bool is_new = false;  // dicts of earlier versions lack it
 };
 using Fields = std::vector<Field>;
 
@@ -61,8 +62,9 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
 //   };
 //
 // VALUE takes any value. AT_LEAST_0 and FROM_0_BELOW_1 take numbers in that range, or tuples of
-// them. ALL is a tensor of the elements of all parameters, NUMBER a tensor of no dimensions. The
-// struct has a setter and a getter for each, and fields().
+// them. ADDED is a value that dicts of earlier versions lack: it stays as it is where such a dict
+// is loaded. ALL is a tensor of the elements of all parameters, NUMBER a tensor of no dimensions.
+// The struct has a setter and a getter for each, and fields().
 #define GRADUS_FIELDS(Struct, ...)            \
   using Setters = Struct;                     \
   ::gradus::optim::Fields fields() override { \
@@ -78,6 +80,7 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
   ::gradus::optim::field_detail::list(out, {#name, {#name ".0", #name ".1", #name ".2"}}, name##_, \
                                       ::gradus::optim::Field{__VA_ARGS__});
 #define GRADUS_LISTED_VALUE(type, name, ...) GRADUS_LISTED(name)
+#define GRADUS_LISTED_ADDED(type, name, ...) GRADUS_LISTED(name, .is_new = true)
 #define GRADUS_LISTED_AT_LEAST_0(type, name, ...) GRADUS_LISTED(name, .least = 0)
 #define GRADUS_LISTED_FROM_0_BELOW_1(type, name, ...) GRADUS_LISTED(name, .least = 0, .below = 1)
 #define GRADUS_LISTED_ALL(type, name) GRADUS_LISTED(name, .extent = ::gradus::optim::Extent::all)
@@ -85,6 +88,7 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
   GRADUS_LISTED(name, .extent = ::gradus::optim::Extent::number)
 #define GRADUS_DECLARED_VALUE(type, name, ...) \
   GRADUS_OPTION(Setters, type, name) __VA_OPT__(= __VA_ARGS__);
+#define GRADUS_DECLARED_ADDED(...) GRADUS_DECLARED_VALUE(__VA_ARGS__)
 #define GRADUS_DECLARED_AT_LEAST_0(...) GRADUS_DECLARED_VALUE(__VA_ARGS__)
 #define GRADUS_DECLARED_FROM_0_BELOW_1(...) GRADUS_DECLARED_VALUE(__VA_ARGS__)
 #define GRADUS_DECLARED_ALL(...) GRADUS_DECLARED_VALUE(__VA_ARGS__)

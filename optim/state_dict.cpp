@@ -141,7 +141,9 @@ class Reader {
           value.reset();
           if (has(key)) number(key, &value.emplace());
         },
-        [&](auto& value) { number(key, &value); }};
+        [&](auto& value) {
+          if (!field.is_new || has(key)) number(key, &value);
+        }};
     std::visit([&](auto* value) { into(*value); }, field.value);
   }
 

@@ -53,6 +53,17 @@ TEST(Adam, MaximizesByTheNegativeGradient) {
   expect_values(state_of(adam, p).exp_avg_sq(), {1});
 }
 
+TEST(Adam, LoadsStateDictsFromBeforeMaximize) {
+  const Tensor p = tensor({1.0}, requires_grad());
+  Adam first({p}, 0.25), second({p}, 0.5);
+  StateDict earlier;
+  for (const auto& item : first.state_dict())
+    if (item.key() != "param_groups.0.maximize") earlier.insert(item.key(), item.value());
+  second.load_state_dict(earlier);
+  EXPECT_EQ(second.state_dict()["param_groups.0.lr"].item<double>(), 0.25);
+  EXPECT_FALSE(second.state_dict()["param_groups.0.maximize"].item<bool>());
+}
+
 // What PyTorch counts for each parameter: one that joins later starts with its own first step.
 TEST(Adam, CountsTheStepsOfEveryParameter) {
   const Tensor a = tensor({1.0}, requires_grad()), b = tensor({1.0}, requires_grad());
