@@ -81,7 +81,6 @@ def _(t):
                 t.at_most(reply.total("atomics"), 0, "atomic operations")
         for op, start in ((MUL, 1.0), (MAXIMUM, -math.inf)):
             reply = run(t, op, start, [1.0] * n, 1, n)
-            t.equal(reply["results"], [1.0], "out")
             if not t.on_gpu:
                 t.at_most(reply.total("atomics"), 0, "atomic operations")
 

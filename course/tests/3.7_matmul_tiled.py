@@ -42,9 +42,9 @@ def _(t):
     for k in (1, 5, 15):
         product(t, 16, 32, k)
     for at in (3, 16):
-        ones, other = [1.0] * 17, [1.0] * at + [math.inf] + [1.0] * (16 - at)
-        for a, b in ((ones, other), (other, ones)):
-            t.equal(t.run(a=a, b=b, m=1, n=1, k=17)["c"], [math.inf], "c")
+        ones, row = [1.0] * 17 * 16, [1.0] * at + [math.inf] + [1.0] * (16 - at)
+        for a, b in ((row * 16, ones), (ones, [each for each in row for _ in range(16)])):
+            t.equal(t.run(a=a, b=b, m=16, n=16, k=17)["c"], [math.inf] * 256, "c")
 
 
 @T.test(4, "loads", "each element is loaded once for each tile", hint="Load into shared memory, and compute from there.")

@@ -60,16 +60,16 @@ def _(t):
     for k in (1, 5, 15):
         product(t, 64, 64, k)
     for at in (3, 16):
-        ones, other = [1.0] * 17, [1.0] * at + [math.inf] + [1.0] * (16 - at)
-        for a, b in ((ones, other), (other, ones)):
-            t.equal(t.run(a=a, b=b, m=1, n=1, k=17, a_strides=[17, 1], b_strides=[1, 1])["c"], [math.inf], "c")
+        ones, row = [1.0] * 17 * 64, [1.0] * at + [math.inf] + [1.0] * (16 - at)
+        for a, b in ((row * 64, ones), (ones, [each for each in row for _ in range(64)])):
+            t.equal(t.run(a=a, b=b, m=64, n=64, k=17, a_strides=[17, 1], b_strides=[64, 1])["c"], [math.inf] * 4096, "c")
 
 
 @T.test(2, "transposed", "a or b is transposed, or both, or has a stride of 0",
         hint="Element (i, j) of a matrix is data[i * row + j * column]: take both strides from it. A stride of 0 repeats an element.")
 def _(t):
-    repeats(t, 8, 8, 8, [0, 1], [8, 1])
-    repeats(t, 8, 8, 8, [8, 1], [0, 1])
+    repeats(t, 64, 64, 16, [0, 1], [64, 1])
+    repeats(t, 64, 64, 16, [16, 1], [0, 1])
     for a_transposed, b_transposed in [(True, False), (False, True), (True, True)]:
         product(t, 128, 64, 16, a_transposed, b_transposed)
 
