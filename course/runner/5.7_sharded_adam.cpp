@@ -120,7 +120,9 @@ class HugeGroup final : public course::Group {
   HugeGroup(int size, long n) : size_(size), n_(n) {}
   int rank() const override { return size_ - 1; }
   int size() const override { return size_; }
-  void all_reduce(float*, long) override { throw std::bad_alloc(); }  // it needs a copy of all gradients
+  void all_reduce(float*, long) override {
+    throw std::bad_alloc();
+  }  // it needs a copy of all gradients
   void reduce_scatter(float* out, long length, const float*, long n) override {
     check("reduce_scatter", length, n);
     std::fill_n(out, length, 2.0f * static_cast<float>(size_));
@@ -133,8 +135,10 @@ class HugeGroup final : public course::Group {
  private:
   void check(const std::string& what, long length, long n) const {
     if (n != n_ || length != n_ / size_)
-      throw std::runtime_error(what + " of " + std::to_string(n) + " numbers, of which the part has " + std::to_string(length) + ": expected " +
-                               std::to_string(n_) + " and " + std::to_string(n_ / size_));
+      throw std::runtime_error(what + " of " + std::to_string(n) +
+                               " numbers, of which the part has " + std::to_string(length) +
+                               ": expected " + std::to_string(n_) + " and " +
+                               std::to_string(n_ / size_));
   }
   int size_;
   long n_;

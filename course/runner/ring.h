@@ -70,8 +70,9 @@ class Ring {
     for (int r = 0; r < size; ++r) ranks.push_back(std::make_unique<Rank>(*this, r));
   }
 
-  // Runs all ranks to their end. Of those that can run, the one that comes first in `order` does. take_turns: a rank
-  // that has received gives way to the next one, as a thread may: what ranks share is then changed under its hands.
+  // Runs all ranks to their end. Of those that can run, the one that comes first in `order` does.
+  // take_turns: a rank that has received gives way to the next one, as a thread may: what ranks
+  // share is then changed under its hands.
   void run(const std::vector<long>& order, bool take_turns = false) {
     take_turns_ = take_turns;
     while (Rank* const next = choose(order)) resume(*next);
