@@ -60,7 +60,7 @@ def _(t):
 
 @hidden("6.1", of="padding", test="wide padding", title="random sizes, and a padding as wide as the window", hint="Outputs whose window lies outside of the picture are 0.")
 def _(t):
-    for height, width, window, padding in [(1, 1, 7, 7), (3, 20, 2, 2), (17, 2, 4, 3)]:
+    for height, width, window, padding in [(1, 1, 7, 7), (3, 20, 2, 2), (17, 2, 4, 3), (16, 32, 3, 3)]:
         convolved(t, 1, height, width, 1, window, window, padding)
 
 
