@@ -56,7 +56,7 @@ TEST(Adam, MaximizesByTheNegativeGradient) {
 TEST(Adam, LoadsStateDictsFromBeforeMaximize) {
   const Tensor p = tensor({1.0}, requires_grad());
   Adam first({p}, 0.25), second({p}, 0.5);
-  StateDict earlier;
+  OrderedDict<std::string, Tensor> earlier;
   for (const auto& item : first.state_dict())
     if (item.key() != "param_groups.0.maximize") earlier.insert(item.key(), item.value());
   second.load_state_dict(earlier);
