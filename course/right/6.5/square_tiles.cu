@@ -55,13 +55,16 @@ __global__ void gradients(float* first, float* second, const float* dout, const 
     scores[y][x] = s;
     __syncthreads();
     for (int c = 0; c < kEach && x + c * kSide < d; ++c)
-      for (int p = 0; p < kSide; ++p)
+      for (int p = 0; p < kSide; ++p) {
+        // A weight of 0 would make NaN of what is infinite in a row that is not seen.
+        if (causal && (by_keys ? start + p < own + y : start + p > own + y)) continue;
         if (by_keys) {
           a[c] += scores[p][y] * queries.row[p][x + c * kSide];
           b[c] += weights[p][y] * slopes.row[p][x + c * kSide];
         } else {
           a[c] += scores[y][p] * keys.row[p][x + c * kSide];
         }
+      }
     __syncthreads();
   }
   for (int c = 0; c < kEach; ++c) {
