@@ -17,6 +17,7 @@ import copy
 import glob
 import os
 import re
+import zlib
 
 from . import common
 
@@ -82,11 +83,12 @@ def _right(grader, task):
     return problems
 
 
-def check(names=(), **options):
-    """Grades all of them, and the other right solutions. Returns (how many wrong ones there are, problems)."""
+def check(names=(), one_in=1, **options):
+    """Grades one in so many of them, and the other right solutions. Returns (how many wrong ones were graded, problems)."""
     grader, tasks = common.grader(**options), common.tasks(True, names)
     grader.builder.prepare(tasks)
-    work = [(grader, task, *each) for task in tasks for each in wrong_solutions(task)]
+    work = [(grader, task, *each) for task in tasks for each in wrong_solutions(task)
+            if zlib.crc32(f"{task.name} {os.path.basename(each[0])}".encode()) % one_in == 0]
 
     def told(each):
         problem = _problem(*each)

@@ -4,13 +4,14 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import tempfile
 import unittest
 
 COURSE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 loader = importlib.machinery.SourceFileLoader("course_check", os.path.join(COURSE, "check"))
 check = importlib.util.module_from_spec(importlib.util.spec_from_loader("course_check", loader))
 loader.exec_module(check)
-from checks import common  # noqa: E402
+from checks import common, record  # noqa: E402
 from judge import message, testing  # noqa: E402
 
 
@@ -48,6 +49,28 @@ class CheckTest(unittest.TestCase):
             for hidden in task.hidden_tests:
                 alike = all(first_inputs(hidden, seed) == first_inputs(public[hidden.of], seed) for seed in (1, 2, 3))
                 self.assertFalse(alike, f"{task.name}: '{hidden.name}' begins as '{hidden.of}' does")
+
+    def test_a_file_of_a_task_changes_that_task_alone(self):
+        known = record.now()
+        self.assertEqual(sorted([record.SHARED, *(each.name for each in common.tasks())]), sorted(known))
+        paths = {name: {path for path, of in record._files() if of == name} for name in known}
+        for path, name in (("core/0_tensors/0.2_index.cpp", "0.2"), ("staff/hidden/3.7_matmul_tiled.py", "3.7"),
+                           ("judge/build.py", record.SHARED), ("core/cuda.h", record.SHARED),
+                           ("../cuda/sim/exec/launch.cpp", record.SHARED), ("text/0.2_index.md", None), ("test/check_test.py", None)):
+            whole = os.path.normpath(os.path.join(COURSE, path))
+            found = [of for of, files in paths.items() if whole in files]
+            self.assertEqual(found, [name] if name else [], path)
+
+    def test_what_has_passed_is_not_checked_again(self):
+        record_of = record.PATH
+        with tempfile.TemporaryDirectory() as folder:
+            record.PATH = os.path.join(folder, "checked")
+            try:
+                self.assertEqual(record.changed(), sorted(record.now()))
+                record.write({**record.now(), "3.7": "another"})
+                self.assertEqual(record.changed(), ["3.7"])
+            finally:
+                record.PATH = record_of
 
     def test_refuses_other_words(self):
         said = io.StringIO()
