@@ -15,7 +15,7 @@ __device__ void add_vector(T* sum, const T* part, T divisor) {
   store_vector(sum, value);
 }
 
-// So small a block fits beside those of a large product (matmul_tensor_cores.cuh), and does not
+// So small a block fits beside those of a large product (matmul/tensor_cores.cuh), and does not
 // wait for one of them to end.
 inline constexpr int kAddPartThreads = 128, kAddPartRegisters = 48;
 

@@ -2,7 +2,7 @@
 // bits and for TF32. Both are loaded when they are first used.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {

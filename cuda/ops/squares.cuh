@@ -1,9 +1,9 @@
-// The host side of kernels/turned/squares.cuh: finds the dimensions that are turned.
+// The host side of kernels/squares.cuh: finds the dimensions that are turned.
 #pragma once
 
 #include <algorithm>
 
-#include "gradus/cuda/kernels/turned/squares.cuh"
+#include "gradus/cuda/kernels/squares.cuh"
 #include "gradus/cuda/runtime/grid.h"
 
 namespace gradus::cuda {

@@ -11,7 +11,7 @@
 // Cost. Every block reads the rows, from the L2 cache.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 #include "gradus/cuda/kernels/vector.cuh"

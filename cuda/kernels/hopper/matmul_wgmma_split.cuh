@@ -14,7 +14,7 @@
 
 #include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/hopper/planes.cuh"
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 
 namespace gradus::cuda {
 

@@ -1,6 +1,6 @@
 // How attention_tiles.cuh multiplies tiles of floats, as sums of two TF32 numbers or as one.
 //
-// Idea. Exact products are those of matmul_tensor_cores.cuh: each float becomes two TF32 numbers,
+// Idea. Exact products are those of matmul/tensor_cores.cuh: each float becomes two TF32 numbers,
 // three products replace one, and tensor cores add only 8 terms at a time. Where TF32 will do,
 // floats are rounded to it and tensor cores add all. The terms of a sum may go in any order. So a
 // lane that has two neighbouring columns of weights takes them as terms 4 apart, with the two rows

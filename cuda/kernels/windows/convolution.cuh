@@ -1,13 +1,13 @@
 // Convolutions by implicit GEMM with multiply-adds: tiles of the matrix of windows are
 // gathered from the tensor itself, so the matrix never exists (implicit_gemm.cuh).
 //
-// Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered. Warps make
+// Idea. The ladder of products (matmul/vectorized.cuh), with tiles that are gathered. Warps make
 // compact rectangles and threads squares in registers, and the next tile is on its way while one is
 // multiplied. Few threads find the spots of the depth, and put them into shared memory.
 // Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_vectorized.cuh"
+#include "gradus/cuda/kernels/matmul/vectorized.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 

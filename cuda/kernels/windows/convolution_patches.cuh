@@ -11,7 +11,7 @@
 // 128 outputs, where it would start 144. An element costs one more addition for its place.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
+#include "gradus/cuda/kernels/matmul/tensor_cores.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/windows/patches.cuh"
 

@@ -1,7 +1,7 @@
 // Convolutions of float32 as implicit matrix products by tensor cores, as exact as those of
 // multiply-add units.
 //
-// Idea. The product of matmul_tensor_cores.cuh: floats as sums of two TF32 numbers, few terms at a
+// Idea. The product of matmul/tensor_cores.cuh: floats as sums of two TF32 numbers, few terms at a
 // time by tensor cores. The tiles are gathered (implicit_gemm.cuh). Each element of a tile is a
 // copy of 4 bytes of its own that passes no register (cp.async), with zeros for the padding.
 // Cost. A thread starts 32 copies for 16 terms of 128 x 128 outputs. That is about 250 instructions
@@ -10,7 +10,7 @@
 // convolutional neural networks"), at some loss of exactness.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
+#include "gradus/cuda/kernels/matmul/tensor_cores.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 

@@ -4,7 +4,7 @@
 
 #include "gradus/cuda/ops/cublas.h"
 
-#include "gradus/cuda/kernels/matmul_tiled.cuh"
+#include "gradus/cuda/kernels/matmul/tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/cuda/ops/matmul/column_sums.h"
 #include "gradus/cuda/ops/matmul/kernel.h"

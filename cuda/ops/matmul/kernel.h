@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 
 namespace gradus::cuda {
 

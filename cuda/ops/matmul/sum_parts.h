@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/kernels/matmul/sum.cuh"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 

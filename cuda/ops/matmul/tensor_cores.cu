@@ -1,7 +1,7 @@
 // The kernels by tensor cores: a file of their own, as they take long to compile.
 #include <atomic>
 
-#include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
+#include "gradus/cuda/kernels/matmul/tensor_cores.cuh"
 #include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"

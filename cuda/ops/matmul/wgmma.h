@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 // Tiles of operands that come to shared memory past the registers, while others are multiplied.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {

@@ -7,7 +7,7 @@
 // Cost. A load of 16 bytes of b and kRows / 4 broadcasts for kRows * 4 multiply-adds.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

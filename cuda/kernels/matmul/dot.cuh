@@ -7,7 +7,7 @@
 // bytes where both operands are contiguous along the depth; and there is no barrier.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

@@ -10,10 +10,10 @@
 // Cost. 16 x 8 outputs a thread take 6 loads of shared memory for 128 multiply-adds, 0.05 for one.
 // Global memory: 2 loads for each 170, of 16 bytes, none of them waited for.
 // Next. The multiply-add units are now nearly always busy. The tensor cores are the next step
-// (matmul_tensor_cores.cuh).
+// (matmul/tensor_cores.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

@@ -6,10 +6,10 @@
 // Cost. Global memory: 2 loads for each 32 multiply-adds, always coalesced, whatever the strides.
 // Shared memory: still 2 loads for each multiply-add, and it delivers 32 words a cycle to a
 // multiprocessor that can do 128 multiply-adds.
-// Next. A thread with several outputs uses what it loads several times (matmul_register_1d.cuh).
+// Next. A thread with several outputs uses what it loads several times (matmul/register_1d.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 
 namespace gradus::cuda {
 

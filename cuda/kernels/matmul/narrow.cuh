@@ -10,7 +10,7 @@
 // Cost. kWarpRows + kCols loads of shared memory for kWarpRows * kCols * 4 multiply-adds.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 #include "gradus/cuda/kernels/vector.cuh"

@@ -6,10 +6,10 @@
 // Cost. Shared memory: 9 loads for 8 multiply-adds, 1.13 for one. Global memory: 2 loads for each
 // 64, half as many as before, since the tile is twice as wide.
 // Next. The element of a is still used once. Two dimensions use both several times
-// (matmul_register_2d.cuh).
+// (matmul/register_2d.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

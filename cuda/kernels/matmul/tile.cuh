@@ -2,7 +2,7 @@
 // tile of an operand comes to shared memory, and how a result leaves.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

@@ -7,10 +7,10 @@
 // warp read 32 rows of a, which lie far apart: 32 memory transactions where one would carry as
 // much, and as many again when they write their results.
 //
-// Next. The same work with the threads numbered the other way round (matmul_coalesced.cuh).
+// Next. The same work with the threads numbered the other way round (matmul/coalesced.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

@@ -21,7 +21,7 @@
 
 #include <algorithm>
 
-#include "gradus/cuda/kernels/matmul_copy.cuh"
+#include "gradus/cuda/kernels/matmul/copy.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

@@ -7,10 +7,10 @@
 // transposed b puts the threads far apart again: the order that suits one layout is wrong for the
 // other.
 // Next. Each element of a is still loaded n times and each of b m times. A block can load them once
-// and keep them near (matmul_tiled.cuh), and then may load in whichever order suits the memory.
+// and keep them near (matmul/tiled.cuh), and then may load in whichever order suits the memory.
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {

@@ -7,10 +7,10 @@
 // Cost. Shared memory: 16 loads for 64 multiply-adds, 0.25 for one: just what it can deliver to 128
 // multiply-adds a cycle. Global memory: 2 loads for each 128.
 // Next. Every load is an instruction that takes the place of a multiply-add, and between two
-// barriers everyone waits for memory. Wider loads, and loading ahead (matmul_vectorized.cuh).
+// barriers everyone waits for memory. Wider loads, and loading ahead (matmul/vectorized.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/matmul/tile.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
