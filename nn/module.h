@@ -320,29 +320,29 @@ class ModuleHolder {
   using ContainedType = Contained;
 
   ModuleHolder() requires std::is_default_constructible_v<Contained>
-      : impl_(std::make_shared<Contained>()) {}
+      : module_(std::make_shared<Contained>()) {}
   ModuleHolder() = delete;         // write {nullptr} for an empty holder, or give arguments
   ModuleHolder(std::nullptr_t) {}  // NOLINT: implicit; an empty holder
   template <class... Args>
   requires detail::Constructs<Contained, Args...>
   explicit ModuleHolder(Args&&... args)
-      : impl_(std::make_shared<Contained>(std::forward<Args>(args)...)) {}
+      : module_(std::make_shared<Contained>(std::forward<Args>(args)...)) {}
   // Takes wrong arguments, for which compilers would list all the other constructors.
   template <class... Args>
   requires detail::Arguments<Contained, Args...>
   explicit ModuleHolder(Args&&...) = delete;  // name them: Linear(LinearOptions(3, 2).bias(false))
-  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
+  ModuleHolder(std::shared_ptr<Contained> module) : module_(std::move(module)) {}  // NOLINT
 
-  explicit operator bool() const { return impl_ != nullptr; }
-  bool is_empty() const { return impl_ == nullptr; }
+  explicit operator bool() const { return module_ != nullptr; }
+  bool is_empty() const { return module_ == nullptr; }
   Contained* operator->() const { return get(); }
   Contained& operator*() const { return *get(); }
-  const std::shared_ptr<Contained>& ptr() const { return impl_; }
+  std::shared_ptr<Contained> ptr() const { return std::static_pointer_cast<Contained>(module_); }
   // Errors: Error where the holder is empty.
   Contained* get() const {
-    if (impl_ == nullptr) [[unlikely]]
+    if (module_ == nullptr) [[unlikely]]
       detail::fail_empty_holder(typeid(Contained));
-    return impl_.get();
+    return static_cast<Contained*>(module_.get());
   }
   template <class... Args>
   auto operator()(Args&&... args) const {
@@ -353,8 +353,8 @@ class ModuleHolder {
   requires requires(Contained& container, Key&& key) { container[std::forward<Key>(key)]; }
   decltype(auto) operator[](Key&& key) const { return (*get())[std::forward<Key>(key)]; }
 
- protected:
-  std::shared_ptr<Contained> impl_;
+ private:
+  std::shared_ptr<Module> module_;  // not of Contained: a type for each layer is long to compile
 };
 
 template <class T>
