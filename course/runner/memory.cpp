@@ -1,5 +1,5 @@
-// Counts the blocks of operator new, and fills each with NaN, so that who reads what nobody has
-// written sees it.
+// Counts the blocks of operator new, and fills each with NaN, when it is given out and when it is given back: so
+// who reads what nobody has written, or what is no longer there, sees it.
 #include "runner/memory.h"
 
 #include <malloc.h>
@@ -13,6 +13,10 @@
 namespace {
 std::atomic<long> held, bytes, most;
 std::atomic<size_t> left{SIZE_MAX};  // bytes of further blocks
+
+// Larger blocks have pages of their own, which go when the block is given back: a use after that ends the program. Without
+// this call malloc keeps pages of a size that was given back once.
+[[maybe_unused]] const int own_pages = mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }  // namespace
 
 long blocks_held() { return held; }
@@ -32,7 +36,12 @@ void* operator new(size_t size) {
   return std::memset(memory, 0xff, size);
 }
 void operator delete(void* memory) noexcept {
-  if (memory != nullptr) --held, bytes -= static_cast<long>(malloc_usable_size(memory));
+  if (memory != nullptr) {
+    const size_t size = malloc_usable_size(memory);
+    --held, bytes -= static_cast<long>(size);
+    std::memset(memory, 0xff, size);
+    asm volatile("" : : "r"(memory) : "memory");  // or the compiler leaves out what is written before free
+  }
   std::free(memory);
 }
 void operator delete(void* memory, size_t) noexcept { operator delete(memory); }

@@ -77,15 +77,15 @@ def _(t):
     edges = [(i, i - by) for i in range(nodes) for by in range(1, 6) if i >= by]
     t.equal(public("2.3").order(t, nodes, edges), list(range(nodes - 1, -1, -1)), "order")
     # Whoever follows ways and mends what was found before goes through the line once for each of its nodes.
-    nodes = 50000
+    nodes = 60000
     line = [(i, i - 1) for i in range(1, nodes - 1)]
     for uses in (range(nodes - 1), range(nodes - 2, -1, -1), t.random.sample(range(nodes - 1), nodes - 1)):
         found = public("2.3").order(t, nodes, line + [(nodes - 1, i) for i in uses])
         t.check(found == list(range(nodes - 1, -1, -1)), f"the order of a line is wrong: found {len(found)} nodes, {found[:6]} ...")
 
 
-@hidden("2.3", of="many ways", test="many nodes", title="a root with 300,000 inputs", hint="To look for a node in a list takes longer the more it has: a set finds it at once.")
+@hidden("2.3", of="many ways", test="many nodes", title="a root with 400,000 inputs", hint="To look for a node in a list takes longer the more it has: a set finds it at once.")
 def _(t):
-    nodes = 300000
+    nodes = 400000
     found = t.run(nodes=nodes, users=[nodes - 1] * (nodes - 1), inputs=list(range(nodes - 1)), root=nodes - 1)["order"]
     t.check(found[:1] == [nodes - 1] and len(found) == len(set(found)) == nodes, f"the order is wrong: it has {len(found)} nodes")
