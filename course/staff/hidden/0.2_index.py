@@ -27,7 +27,7 @@ def _(t):
             t.throws(f"element {n} of sizes {sizes}", "std::out_of_range", n=[n], sizes=sizes)
 
 
-@hidden("0.2", of="large", test="larger sizes", title="a single size beyond 32 bits", hint="Sizes and indices are long, each of them.")
+@hidden("0.2", of="large", test="larger sizes", title="a single size beyond 32 bits, and 70 dimensions", hint="Sizes and indices are long, each of them.")
 def _(t):
     for sizes in [[2 ** 32, 3], [3, 2 ** 32 + 7], [2 ** 20] * 3]:
         for _ in range(4):
@@ -35,6 +35,7 @@ def _(t):
             expected = [n // math.prod(sizes[d + 1:]) % sizes[d] for d in range(len(sizes))]
             t.equal(t.run(n=[n], sizes=sizes)["positions"], expected, "position")
     t.equal(t.run(n=[2 ** 18], sizes=[2] * 20)["positions"], [0, 1] + [0] * 18, "position")
+    t.equal(t.run(n=[5], sizes=[1] * 67 + [2] * 3)["positions"], [0] * 67 + [1, 0, 1], "position")
 
 
 def position(n, sizes):

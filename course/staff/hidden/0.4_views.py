@@ -67,10 +67,19 @@ def _(t):
     t.equal((found["sizes"], found["strides"]), ([2 ** 33, 2 ** 32], [0, 0]), "sizes and strides")
 
 
-@hidden("0.4", of="permute", test="many dimensions", title="a dozen dimensions", hint="Nothing limits the number of dimensions.")
+@hidden("0.4", of="permute", test="many dimensions", title="12 and 70 dimensions", hint="Nothing limits the number of dimensions.")
 def _(t):
-    found = view(t, "permute", dict(sizes=[1] * 11 + [2], strides=list(range(12)), offset=0), order=list(range(11, -1, -1)))
-    t.equal((found["sizes"], found["strides"]), ([2] + [1] * 11, list(range(11, -1, -1))), "sizes and strides")
+    for rank in (12, 70):
+        x, backwards = dict(sizes=[1] * (rank - 1) + [2], strides=list(range(rank)), offset=0), list(range(rank - 1, -1, -1))
+        found = view(t, "permute", x, order=backwards)
+        t.equal((found["sizes"], found["strides"]), ([2] + [1] * (rank - 1), backwards), "sizes and strides")
+        t.throws(f"permute of {rank} dimensions by an order that has the last one twice", "std::invalid_argument", function="permute", memory=4096, **x,
+                 order=[rank - 1, *range(1, rank)])
+        found = view(t, "narrow", x, dim=rank - 1, start=1, length=1)
+        t.equal((found["sizes"], found["strides"], found["offset"]), ([1] * rank, x["strides"], [rank - 1]), "sizes, strides and offset")
+        found = view(t, "expand", dict(x, strides=[7] * rank), to=[3, *[1] * (rank - 2), 4, 2])
+        t.equal(found["sizes"], [3, *[1] * (rank - 2), 4, 2], "sizes")
+        t.equal([found["strides"][d] for d in (0, rank - 1, rank)], [0, 0, 7], "strides of the dimensions of size 3, 4 and 2")
 
 
 @hidden("0.4", of="narrow", test="parts of contiguous views", title="random parts of contiguous views", hint="Only one size changes, and the place of the first element.")

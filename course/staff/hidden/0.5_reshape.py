@@ -60,6 +60,7 @@ def _(t):
     found = t.begins(may_end=True, memory=4, sizes=[2 ** 20, 2 ** 14], strides=[0, 0], offset=0, to=[-1, 2 ** 4])
     if not found:  # it goes through all elements: that is right, and takes a minute
         return
+    t.equal(found["is_view"], [1], "whether it is a view")
     t.equal(found["sizes"], [2 ** 30, 2 ** 4], "sizes")
     found = t.run(memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32, 2])
     t.equal(found["is_view"], [1], "whether it is a view")
@@ -76,6 +77,9 @@ def _(t):
         count = t.random.choice([6, 12, 24, 36, 60])
         sizes = factors(t, count)
         public("0.5").reshapes(t, sizes, contiguous(sizes), factors(t, count), offset=t.random.randint(0, 9))
+    for sizes, to in (([2] * 7, [128]), ([128], [2] * 7), ([1] * 66 + [3, 2], [2] + [1] * 66 + [3])):  # nothing limits the number of dimensions
+        public("0.5").reshapes(t, sizes, contiguous(sizes), to)
+    public("0.5").reshapes(t, [2] * 12, [step for each in range(6) for step in (2 ** each, 0)], [2, 1] * 12)  # 12 runs
 
 
 @hidden("0.5", of="size one", test="ones anywhere", title="ones at random places, with any stride", hint="Strides of size 1 say nothing about x.")
@@ -127,6 +131,8 @@ def _(t):
         count, other = t.random.randint(2, 40), t.random.randint(41, 80)
         for to in ([other], [count, 2], [-1, -1, count], [-1, count + 1], [-2, -count], [0, -1], [count + 1, 0]):
             t.throws(f"{count} elements as {to}", "std::invalid_argument", memory=256, sizes=[count], strides=[1], offset=0, to=to)
+        for sizes, to in (([0, count], [-1, 0]), ([count, 0], [other, -1, 0, 2]), ([0], [count])):
+            t.throws(f"no elements as {to}", "std::invalid_argument", memory=256, sizes=sizes, strides=[1] * len(sizes), offset=0, to=to)
 
 
 @hidden("0.5", of="refused", test="refused views", title="random views that are no run, as sizes that do not fit", hint="Compare the number of elements before you look for strides.")
