@@ -40,7 +40,7 @@ def right(t, *arguments, **more):
 
 @T.test(2, "contiguous", "contiguous tensors", hint="For each position of out: find the element of x, and store op of it.")
 def _(t):
-    for sizes in [[1], [5], [2, 3], [2, 3, 4], [2, 1, 3, 2]]:
+    for sizes in [[1], [5], [2, 3], [2, 3, 4], [2, 1, 3, 2], [2, 1030], [1030, 2]]:
         right(t, sizes)
     right(t, [4], op=SQUARE)
 

@@ -65,7 +65,7 @@ def all_right(t, *arguments, **more):
 
 @T.test(3, "same sizes", "contiguous tensors of the same sizes", hint="As map, with a second operand.")
 def _(t):
-    for sizes in [[1], [5], [2, 3], [2, 3, 4], [2, 1, 3, 2]]:
+    for sizes in [[1], [5], [2, 3], [2, 3, 4], [2, 1, 3, 2], [2, 1030], [1030, 2]]:
         right(t, sizes)
 
 

@@ -50,7 +50,7 @@ def _(t):
 @hidden("1.1", of="contiguous", test="many elements", title="a tensor of 20,000 elements", hint="Look at the smaller cases first.")
 def _(t):
     x = t.quarters(20000)
-    found = t.run(op=6, out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], x=x,
+    found = t.run(op=Op1.square, out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], x=x,
                   memory=[0.0] * 20000)["memory"]
     t.equal(found, [v * v for v in x], "out")
 
@@ -63,7 +63,7 @@ def _(t):
         expected = list(x)
         for p in positions(sizes):
             expected[place(p, strides)] = -x[place(p, strides)]
-        found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=[], memory=x, in_place=1)["memory"]
+        found = t.run(op=Op1.neg, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=[], memory=x, in_place=1)["memory"]
         t.equal(found, expected, "out, which is x")
 
 
@@ -90,14 +90,14 @@ def _(t):
 def _(t):
     for sizes, strides in [([5003], [1]), ([2, 5003], [5003, 1]), ([5003, 1, 2], [1, 1, 5003])]:
         x = t.quarters(5003 * (1 if len(sizes) == 1 else 2))
-        found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=x, memory=[0.0] * len(x))["memory"]
+        found = t.run(op=Op1.neg, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=x, memory=[0.0] * len(x))["memory"]
         t.equal(found, [-each for each in x], "out")
 
 
 @hidden("1.1", of="strides of x", test="far apart", title="rows that lie 2^32 elements apart", hint="Strides and places are long.")
 def _(t):
     x = t.quarters(6)
-    found = t.run(op=0, out_sizes=[2, 3], out_strides=[FAR, 1], x_sizes=[2, 3], x_strides=[FAR, 1], x=x, memory=[0.0] * 6, apart=FAR)["memory"]
+    found = t.run(op=Op1.neg, out_sizes=[2, 3], out_strides=[FAR, 1], x_sizes=[2, 3], x_strides=[FAR, 1], x=x, memory=[0.0] * 6, apart=FAR)["memory"]
     t.equal(found, [-each for each in x], "out")
 
 

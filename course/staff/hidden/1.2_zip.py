@@ -58,7 +58,7 @@ def _(t):
 def _(t):
     layout = dict(out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], y_sizes=[1, 100], y_strides=[7, 1])
     x, y = t.quarters(20000), t.quarters(100)
-    found = t.run(op=2, x=x, y=y, memory=[0.0] * 20000, **layout)["memory"]
+    found = t.run(op=Op2.mul, x=x, y=y, memory=[0.0] * 20000, **layout)["memory"]
     t.equal(found, [a * y[i % 100] for i, a in enumerate(x)], "out")
 
 
@@ -85,8 +85,15 @@ def _(t):
 def _(t):
     x, y = t.quarters(6), t.quarters(6)
     layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", [2, 3]), ("strides", [FAR, 1]))}
-    found = t.run(op=1, x=x, y=y, memory=[0.0] * 6, apart=FAR, **layouts)["memory"]
+    found = t.run(op=Op2.sub, x=x, y=y, memory=[0.0] * 6, apart=FAR, **layouts)["memory"]
     t.equal(found, [a - b for a, b in zip(x, y)], "out")
+
+
+@hidden("1.2", of="same sizes", test="long dimensions", title="dimensions of 5,003", hint="Nothing limits a size.")
+def _(t):
+    for sizes in ([5003], [2, 5003], [5003, 2], [2, 5003, 1]):
+        public("1.2").right(t, sizes)
+    public("1.2").right(t, [2, 5003], x=[2, 1], y=[1, 5003], op=Op2.sub)
 
 
 def operands(t, sizes):

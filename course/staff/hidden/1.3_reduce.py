@@ -50,7 +50,7 @@ def _(t):
 @hidden("1.3", of="last dimension", test="long rows", title="rows of 3,000 elements", hint="A sum is a float, however long it is.")
 def _(t):
     x = t.quarters(4 * 3001)
-    found = t.run(op=0, start=0.5, dim=1, x=x, x_sizes=[4, 3001], x_strides=[3001, 1], out_sizes=[4, 1], out_strides=[1, 1],
+    found = t.run(op=Op2.add, start=0.5, dim=1, x=x, x_sizes=[4, 3001], x_strides=[3001, 1], out_sizes=[4, 1], out_strides=[1, 1],
                   memory=[0.0] * 4)["memory"]
     t.equal(found, [0.5 + sum(x[r * 3001:r * 3001 + 3001]) for r in range(4)], "out")
 
@@ -66,7 +66,7 @@ def _(t):
             for j in range(sizes[dim]):
                 sums[row] += x[row * apart + j * step]
         out_sizes = [1 if d == dim else 3 for d in range(2)]
-        found = t.run(op=0, start=0.125, dim=dim, x=x, x_sizes=sizes, x_strides=[sizes[1], 1], out_sizes=out_sizes,
+        found = t.run(op=Op2.add, start=0.125, dim=dim, x=x, x_sizes=sizes, x_strides=[sizes[1], 1], out_sizes=out_sizes,
                       out_strides=[1, 1], memory=[0.0] * 3)["memory"]
         t.equal(found, list(sums), "out")
 
@@ -77,8 +77,8 @@ def _(t):
         near_1 = t.floats(count, 0.9, 1.1)
         # Their product, or that of some of them, is infinite or 0 in float32; with start and in order nothing is.
         huge = [1e18 if i % 2 else t.random.choice([1e-18, 1e-17]) for i in range(6)] + near_1
-        for op, x, start in [(0, near_1, 16777216.0), (1, near_1, 16777216.0), (1, near_1, -1000.25), (2, near_1, 1e-3), (3, near_1, 1e3), (2, [1e19] * 3, 1e-30),
-                             (3, [1e19] * 3, 1e30), (3, huge, 0.125), (2, huge, 0.125)]:
+        for op, x, start in [(Op2.add, near_1, 16777216.0), (Op2.sub, near_1, 16777216.0), (Op2.sub, near_1, -1000.25), (Op2.mul, near_1, 1e-3), (Op2.div, near_1, 1e3), (Op2.mul, [1e19] * 3, 1e-30),
+                             (Op2.div, [1e19] * 3, 1e30), (Op2.div, huge, 0.125), (Op2.mul, huge, 0.125)]:
             start = public("1.3").rounded(start)
             expected = start
             for value in array.array("f", x):
@@ -89,9 +89,9 @@ def _(t):
 @hidden("1.3", of="negative", test="negative rows", title="maxima of random negative numbers", hint="A maximum begins with start, which is -infinity.")
 def _(t):
     x = t.floats(7 * 9, -1e30, -1e20) + t.quarters(9, -8, -1)
-    found = t.run(op=4, start=-math.inf, dim=1, x=x, x_sizes=[8, 9], x_strides=[9, 1], out_sizes=[8, 1], out_strides=[1, 1], memory=[0.0] * 8)["memory"]
+    found = t.run(op=Op2.maximum, start=-math.inf, dim=1, x=x, x_sizes=[8, 9], x_strides=[9, 1], out_sizes=[8, 1], out_strides=[1, 1], memory=[0.0] * 8)["memory"]
     t.equal(found, [max(x[r * 9:r * 9 + 9]) for r in range(8)], "out")
-    for op, start in [(2, 3.0), (4, -5.0), (4, -math.inf)]:
+    for op, start in [(Op2.mul, 3.0), (Op2.maximum, -5.0), (Op2.maximum, -math.inf)]:
         t.equal(public("1.3").reduces(t, [4], 0, t.random.sample([0.0, -2.0, -4.0, -0.5], 4), op=op, start=start)[:1], [0.0], "out")
 
 
@@ -111,7 +111,7 @@ def _(t):
 @hidden("1.3", of="each dimension", test="many rows", title="5,003 rows", hint="Nothing limits the number of sums.")
 def _(t):
     x = t.quarters(2 * 5003)
-    found = t.run(op=0, start=0.0, dim=0, x=x, x_sizes=[2, 5003], x_strides=[5003, 1], out_sizes=[1, 5003], out_strides=[1, 1],
+    found = t.run(op=Op2.add, start=0.0, dim=0, x=x, x_sizes=[2, 5003], x_strides=[5003, 1], out_sizes=[1, 5003], out_strides=[1, 1],
                   memory=[0.0] * 5003)["memory"]
     t.equal(found, [a + b for a, b in zip(x, x[5003:])], "out")
 
@@ -120,7 +120,7 @@ def _(t):
 def _(t):
     x = t.quarters(6)
     for dim, sizes, expected in [(1, [2, 1], [sum(x[:3]), sum(x[3:])]), (0, [1, 2], [x[0] + x[3], x[1] + x[4]])]:
-        found = t.run(op=0, start=0.0, dim=dim, x=x, x_sizes=[2, 2 + dim], x_strides=[FAR, 1], out_sizes=sizes,
+        found = t.run(op=Op2.add, start=0.0, dim=dim, x=x, x_sizes=[2, 2 + dim], x_strides=[FAR, 1], out_sizes=sizes,
                       out_strides=[FAR if dim else 7, FAR], memory=[0.0] * 2, apart=FAR)["memory"]
         t.equal(found, expected, f"the sums along dimension {dim}")
 

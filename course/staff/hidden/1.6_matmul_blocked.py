@@ -50,7 +50,7 @@ def _(t):
 
 @hidden("1.6", of="out stays", test="out stays in other sizes", title="misses of out, of other sizes", hint="The same block of out is used again until it is complete.")
 def _(t):
-    for m, n, k in [(64, 128, 96), (32, 96, 160), (160, 64, 64), (64, 256, 64), (256, 64, 64)]:
+    for m, n, k in [(64, 128, 96), (32, 96, 160), (160, 64, 64), (64, 256, 64), (256, 64, 64), (64, 64, 640)]:
         found = public("1.6").misses(t, m, n, k)
         t.at_most(found[0], 2 * m * n / 16, f"cache misses of out with m, n, k = {m}, {n}, {k}")
         t.at_most(sum(found), 2 * m * n * k / (16 * 32) + 2 * m * n / 16, f"cache misses with m, n, k = {m}, {n}, {k}")
