@@ -1,12 +1,10 @@
 """Tests of task 2.1: slopes are compared with differences, in float64, of the functions themselves."""
 import math
 
-from judge.testing import task
+from judge.testing import Op1, Op2, task
 
 T = task("2.1", "Local derivatives", 15, "2_autodiff/2.1_slopes.cpp", exports=["course::slope", "course::slopes"])
 
-ONE = ["neg", "exp", "log", "relu", "sigmoid", "tanh", "square", "identity"]
-TWO = ["add", "sub", "mul", "div", "maximum"]
 VALUES = {"neg": lambda x: -x, "exp": math.exp, "log": math.log, "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
           "tanh": math.tanh, "identity": lambda x: x, "square": lambda x: x * x, "add": lambda x, y: x + y, "sub": lambda x, y: x - y,
           "mul": lambda x, y: x * y, "div": lambda x, y: x / y, "maximum": max}
@@ -20,11 +18,11 @@ def difference(f, at, i, h=1e-5):
 
 
 def one(t, op, x):
-    return t.run(operands=1, op=ONE.index(op), x=x, y=[])["by x"]
+    return t.run(operands=1, op=Op1[op], x=x, y=[])["by x"]
 
 
 def two(t, op, x, y):
-    reply = t.run(operands=2, op=TWO.index(op), x=x, y=y)
+    reply = t.run(operands=2, op=Op2[op], x=x, y=y)
     return reply["by x"], reply["by y"]
 
 

@@ -1,10 +1,10 @@
 """Hidden tests of task 2.1."""
 import math
 
-from judge.testing import hidden, public
+from judge.testing import Op1, Op2, hidden, public
 
-FORMULAS = {1: math.exp, 2: lambda x: 1 / x, 4: lambda x: math.exp(-x) / (1 + math.exp(-x)) ** 2,
-            5: lambda x: 1 / math.cosh(x) ** 2, 6: lambda x: 2 * x}
+FORMULAS = {Op1.exp: math.exp, Op1.log: lambda x: 1 / x, Op1.sigmoid: lambda x: math.exp(-x) / (1 + math.exp(-x)) ** 2,
+            Op1.tanh: lambda x: 1 / math.cosh(x) ** 2, Op1.square: lambda x: 2 * x}
 
 
 @hidden("2.1", of="elementary", test="formulas", title="slopes against their formulas, at other numbers",
@@ -13,7 +13,7 @@ def _(t):
     for op, formula in FORMULAS.items():
         x = t.floats(200, 0.01, 9.0)
         found, expected = t.run(operands=1, op=op, x=x, y=[])["by x"], [formula(each) for each in x]
-        if op in (4, 5):  # 1 - y has few digits where y is close to 1
+        if op in (Op1.sigmoid, Op1.tanh):  # 1 - y has few digits where y is close to 1
             t.close(found, expected, "slopes", 1e-4)
         else:
             public("2.1").relative(t, found, expected, "slopes")
@@ -23,7 +23,7 @@ def _(t):
         hint="By y the slope is -x / y^2.")
 def _(t):
     x, y = t.floats(200, -9.0, 9.0), [each + math.copysign(0.25, each) for each in t.floats(200, -4.0, 4.0)]
-    reply = t.run(operands=2, op=3, x=x, y=y)
+    reply = t.run(operands=2, op=Op2.div, x=x, y=y)
     t.close(reply["by x"], [1 / b for b in y], "slopes by x", 1e-3)
     t.close(reply["by y"], [-a / b ** 2 for a, b in zip(x, y)], "slopes by y", 1e-3)
 
@@ -33,7 +33,7 @@ def _(t):
     for op in ("sigmoid", "tanh"):
         public("2.1").compare_one(t, op, t.floats(60, -6, 6))
     x = t.floats(20, -30, -9)
-    public("2.1").relative(t, public("2.1").one(t, "sigmoid", x), [FORMULAS[4](each) for each in x], "slopes of sigmoid far to the left")
+    public("2.1").relative(t, public("2.1").one(t, "sigmoid", x), [FORMULAS[Op1.sigmoid](each) for each in x], "slopes of sigmoid far to the left")
 
 
 @hidden("2.1", of="saturated", test="farther from 0", title="sigmoid and tanh at random numbers far from 0", hint="Use y, which is well-behaved, in place of x.")
@@ -43,9 +43,9 @@ def _(t):
         t.close(public("2.1").one(t, op, x + [-each for each in x]), [0.0] * 40, f"slopes of {op}", 1e-12)
 
 
-@hidden("2.1", of="relu", test="relu at other numbers", title="relu at random numbers, small ones too", hint="The slope is 1 where x is above 0.")
+@hidden("2.1", of="relu", test="relu at other numbers", title="relu at random numbers, small ones and 0 too", hint="The slope is 1 where x is above 0.")
 def _(t):
-    x = [scale * each for each in t.floats(30) for scale in (1.0, 1e-6, 1e6)]
+    x = [scale * each for each in t.floats(30) for scale in (1.0, 1e-6, 1e6)] + [0.0, -0.0]
     t.equal(public("2.1").one(t, "relu", x), [float(each > 0) for each in x], "slopes of relu")
 
 
@@ -71,7 +71,7 @@ def of_all_sizes(t, least, most):
 def _(t):
     for op, x in (("log", of_all_sizes(t, -30, 9)), ("exp", [-80.0, 85.0, 88.0, *t.floats(40, -80, 88)]),
                   ("square", of_all_sizes(t, -9, 30))):
-        public("2.1").relative(t, public("2.1").one(t, op, x), [FORMULAS[public("2.1").ONE.index(op)](each) for each in x], f"slopes of {op}")
+        public("2.1").relative(t, public("2.1").one(t, op, x), [FORMULAS[Op1[op]](each) for each in x], f"slopes of {op}")
 
 
 @hidden("2.1", of="quotient", test="quotients of all sizes", title="div by small and large numbers", hint="By y the slope is -x / y^2, also where y is small.")

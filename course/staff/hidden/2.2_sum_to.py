@@ -25,13 +25,15 @@ def _(t):
     summed(t, [2, 2, 1, 2, 3], [2, 1, 1, 1, 1])
 
 
-@hidden("2.2", of="new dimensions", test="many elements", title="20,000 elements, and few calls of write()",
+@hidden("2.2", of="new dimensions", test="many elements", title="20,000 elements, dimensions of 5,003, and few calls of write()",
         hint="write() says that somebody changed the memory: call it once, and keep the pointer.")
 def _(t):
     x = t.quarters(200 * 100)
     reply = t.run(**{"x": x, "x sizes": [200, 100], "sizes": [100], "offset": 0})
     t.equal(reply["sum"], [sum(x[j::100]) for j in range(100)], "sum")
     t.at_most(reply["writes"][0], 10, "calls of write() of the result")
+    for x_sizes, sizes in [([2, 5003], [5003]), ([3, 5003], [1, 5003]), ([5003, 2], [5003, 1]), ([5003, 2], [2]), ([2, 5003, 1], [5003, 1])]:
+        summed(t, x_sizes, sizes)
 
 
 def summed(t, x_sizes, sizes, not_finite=()):
@@ -92,6 +94,10 @@ def _(t):
         none[t.random.randrange(rank)], far[0] = 0, far[0] + 2**32
         for sizes in (wrong, [1, *x_sizes], [2, *x_sizes], none, far, [*x_sizes[:-1], math.prod(x_sizes) + 1]):
             t.throws(f"sizes {sizes} do not broadcast to {x_sizes}", "std::invalid_argument",
+                     **{"x": t.quarters(math.prod(x_sizes)), "x sizes": x_sizes, "sizes": sizes, "offset": 0})
+    for size in (2, t.random.randint(3, 9)):
+        for x_sizes, sizes in [([1], [size]), ([4, 1], [4, size]), ([1, 4], [size, 4])]:
+            t.throws(f"sizes {sizes} do not broadcast to {x_sizes}: what has size 1 there was never longer", "std::invalid_argument",
                      **{"x": t.quarters(math.prod(x_sizes)), "x sizes": x_sizes, "sizes": sizes, "offset": 0})
     for x_sizes, sizes in [([3, 5], [15]), ([3, 5], [5, 3]), ([15], [3, 5]), ([2, 3, 5], [6, 5]), ([2, 3, 5], [1, 5, 6]), ([2, 1, 3], [3, 1, 2])]:
         t.throws(f"sizes {sizes} do not broadcast to {x_sizes}, though there are as many elements", "std::invalid_argument",

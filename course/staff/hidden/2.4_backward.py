@@ -47,8 +47,8 @@ def asked(t, nodes, edges, seed, sizes, **more):
 
 @hidden("2.4", of="line", test="shapes", title="gradients of several dimensions keep their sizes", hint="A sum has the sizes of what is added up.")
 def _(t):
-    for sizes in ([2, 3], [], [2, 1, 3]):
-        seed = t.quarters(6 if sizes else 1)
+    for sizes in ([2, 3], [], [2, 1, 3], [5003], [2, 5003]):
+        seed = t.quarters(math.prod(sizes))
         reply = asked(t, 3, [(2, 1, 2.0), (2, 1, 3.0), (1, 0, 0.5)], seed, sizes)
         t.equal(reply["leaf 0"], [2.5 * each for each in seed], "gradient of leaf 0")
         t.equal(reply["sizes of leaf 0"], sizes, "sizes of the gradient of leaf 0")

@@ -2,7 +2,7 @@
 from judge.testing import hidden, public
 
 
-@hidden("2.6", of="every element", test="one of many", title="one wrong element among 12, at other places",
+@hidden("2.6", of="every element", test="one of many", title="one wrong element among 12, at other places, and of 1,030 the last",
         hint="Compare all elements.")
 def _(t):
     for _ in range(4):
@@ -10,6 +10,9 @@ def _(t):
         for name, expected in [("right: cubes", 1), ("wrong: the first element", 0), ("wrong: the second element", 0),
                                ("wrong: the last element", 0)]:
             t.equal(t.run(function=name, x=x)["right"], [expected], f"gradcheck of '{name}'")
+    x = [0.2] * 1030  # nothing limits the number of elements
+    public("2.6").accepts(t, "cubes", x)
+    public("2.6").refuses(t, "the last element", x)
 
 
 def numbers(t, count):
