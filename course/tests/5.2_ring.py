@@ -18,9 +18,10 @@ def all_reduce(t, ranks, data, order=None, **turns):
 def sums(t, cases):
     for ranks, n in cases:
         data = t.quarters(ranks * n)
-        found = all_reduce(t, ranks, data)["data"]
+        reply = all_reduce(t, ranks, data)
         for rank in range(ranks):
-            t.equal(found[rank * n:(rank + 1) * n], [sum(data[i::n]) for i in range(n)], f"data of rank {rank}")
+            t.equal(reply["data"][rank * n:(rank + 1) * n], [sum(data[i::n]) for i in range(n)], f"data of rank {rank}")
+    return reply
 
 
 def specials(t, ranks):
@@ -33,7 +34,7 @@ def specials(t, ranks):
 
 @T.test(4, "two ranks", "two ranks", hint="Each sends one half and gets the other; then the sums are exchanged.")
 def _(t):
-    sums(t, [(2, 2), (2, 4), (2, 10)])
+    sums(t, [(2, 2), (2, 4), (2, 10), (2, 4096)])
     specials(t, 2)
 
 
@@ -45,6 +46,9 @@ def _(t):
 @T.test(4, "remainder", "numbers that the ranks do not divide", hint="The first n % size parts have one number more; so the parts' beginnings move.")
 def _(t):
     sums(t, [(2, 3), (3, 4), (3, 5), (4, 7), (5, 13)])
+    # Rank r sends all parts twice, but for part r + 1 in the first half and part r + 2 in the second.
+    for ranks, n, sent in [(2, 3, [3, 3]), (3, 5, [7, 7, 6]), (3, 7, [10, 9, 9]), (4, 7, [10, 11, 11, 10])]:
+        t.equal(sums(t, [(ranks, n)])["sent"], [4 * each for each in sent], "bytes sent by each rank, which say how long its parts are")
 
 
 @T.test(3, "few numbers", "fewer numbers than ranks", hint="Some parts are empty: they are sent and received like others.")

@@ -82,14 +82,14 @@ def _(t):
     public("5.1").gathered(t, [((70001, 1, 4), [17501, 17500, 17500, 17500])])
 
 
-MANY = [((1001, 2, 300), [8] * 101 + [6] * 199)]
+MANY = [((3501, 2, 1100), [8] * 201 + [6] * 899)]
 
 
-@hidden("5.1", of="scatter remainder", test="scatter to many", title="300 devices", hint="Nothing limits the number of devices.")
+@hidden("5.1", of="scatter remainder", test="scatter to many", title="1,100 devices", hint="Nothing limits the number of devices.")
 def _(t):
     public("5.1").scattered(t, MANY)
 
 
-@hidden("5.1", of="gather remainder", test="gather from many", title="300 devices", hint="Nothing limits the number of devices.")
+@hidden("5.1", of="gather remainder", test="gather from many", title="1,100 devices", hint="Nothing limits the number of devices.")
 def _(t):
     public("5.1").gathered(t, MANY)

@@ -21,9 +21,9 @@ def _(t):
         t.close(reply["w"], expected * replicas, "weights of all replicas")
 
 
-@hidden("5.3", of="all replicas", test="many weights", title="1,000 weights, 20 replicas", hint="Nothing limits the number of weights.")
+@hidden("5.3", of="all replicas", test="many weights", title="3,000 weights, 20 replicas", hint="Nothing limits the number of weights.")
 def _(t):
-    replicas, rows, width = 20, 21, 1003
+    replicas, rows, width = 20, 21, 3001
     x, y, w = t.quarters(rows * width), t.quarters(rows), t.quarters(width)
     expected = [w[p] - 0.25 * sum(x[r * width + p] * y[r] for r in range(rows)) / rows for p in range(width)]
     reply = t.run(x=x, y=y, w=w, rows=rows, lr=0.25, order=list(range(replicas)), y_width=1)
@@ -40,9 +40,9 @@ def _(t):
 
 @hidden("5.3", of="shards", test="other shards", title="which rows each replica gets, of random sizes", hint="The first rows % replicas parts have one row more.")
 def _(t):
-    for most in (2, 3, 4, 5, 6, 300):
-        replicas = t.random.randint(1, most) if most < 300 else most
-        rows = t.random.randint(replicas, 40) if most < 300 else 1001
+    for most in (2, 3, 4, 5, 6, 1100):
+        replicas = t.random.randint(1, most) if most < 1100 else most
+        rows = t.random.randint(replicas, 40) if most < 1100 else 2501
         counts = [rows // replicas + (i < rows % replicas) for i in range(replicas)]
         reply = public("5.3").step(t, replicas, [0.0] * rows, [0.0] * rows, [0.0])
         t.equal(reply["firsts"], [sum(counts[:i]) for i in range(replicas)], "first row of each replica")
