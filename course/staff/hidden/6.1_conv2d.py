@@ -68,8 +68,10 @@ def _(t):
 def _(t):
     for channels, outputs in [(9, 1), (1, 17), (67, 3), (2, 70)]:
         convolved(t, channels, 3, 4, outputs, 2, 2, 0)
-    convolved(t, 300, 1, 1, 1, 1, 1, 0)
-    convolved(t, 2, 2, 2, 300, 1, 1, 0)
+    convolved(t, 1030, 1, 1, 1, 1, 1, 0)
+    convolved(t, 2, 2, 2, 1030, 1, 1, 0)
+    for window in ((1, 3), (3, 1)):
+        convolved(t, 1, *(1030 if each == 3 else 1 for each in window), 1, *window, 0)
 
 
 def larger(t):
@@ -82,7 +84,7 @@ def larger(t):
 def _(t):
     for s, pixels_each in larger(t):
         if s.window_h > 2:
-            public("6.1").loads(t, s, pixels_each, s.window_h * s.window_w)
+            public("6.1").pixel_loads(t, s, pixels_each)
 
 
 @hidden("6.1", of="weights", test="weights of a larger picture", title="each weight once for 256 outputs, of 48 x 64 outputs and windows of up to 7 x 7", hint="Each block loads a weight once, whatever the window.")

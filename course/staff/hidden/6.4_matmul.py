@@ -35,10 +35,12 @@ def _(t):
                   "numbers loaded from global memory")
 
 
-@hidden("6.4", of="whole tiles", test="larger k", title="k = 520, and 400 rows", hint="Nothing limits m, n and k.")
+@hidden("6.4", of="whole tiles", test="larger k", title="k = 520, 400 rows, and m, n or k above 1,024", hint="Nothing limits m, n and k.")
 def _(t):
     product(t, 20, 24, 520)
     product(t, 400, 8, 12)
+    for m, n, k in [(1030, 4, 4), (4, 1032, 4), (4, 4, 1100)]:
+        product(t, m, n, k)
 
 
 @hidden("6.4", of="twice", test="twice in a row", title="three products of one size, with other numbers", hint="Compute the product at each call.")

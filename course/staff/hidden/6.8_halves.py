@@ -35,9 +35,9 @@ def _(t):
         public("6.8").product(t, m, n, k)
 
 
-@hidden("6.8", of="float accumulators", test="longer products", title="products of 1,024 terms", hint="The accumulator of a fragment has a type of its own.")
+@hidden("6.8", of="float accumulators", test="longer products", title="products of 1,040 terms", hint="The accumulator of a fragment has a type of its own.")
 def _(t):
-    public("6.8").product(t, 32, 16, 1024, most=100)
+    public("6.8").product(t, 32, 16, 1040, most=100)
 
 
 @hidden("6.8", of="tensor cores", test="tensor cores of other sizes", title="products by mma_sync for other sizes", hint="An mma_sync makes 16 * 16 * 16 products.")
