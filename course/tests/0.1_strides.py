@@ -39,9 +39,7 @@ def _(t):
     t.equal(strides(t, [3, 70000, 70000]), [4900000000, 70000, 1], "strides")
     t.equal(strides(t, [2, 2 ** 32 + 1]), [2 ** 32 + 1, 1], "strides")
     t.equal(strides(t, [2, 94906267, 94906267]), [94906267 ** 2, 94906267, 1], "strides")
-    # No long holds the number of elements, or, where a 0 counts as 1, the product of all sizes.
-    t.equal(strides(t, [2 ** 40, 2 ** 30, 4]), [2 ** 32, 4, 1], "strides")
-    t.equal(strides(t, [2 ** 40, 0, 2 ** 40]), [2 ** 40, 2 ** 40, 1], "strides")
+    t.equal(strides(t, [2 ** 40, 2 ** 30, 4]), [2 ** 32, 4, 1], "strides")  # no long holds the number of elements
 
 
 @T.test(3, "in order", "row-major positions lie one after the other",

@@ -14,7 +14,7 @@ def _(t):
 
 @hidden("0.1", of="size zero", test="zeros anywhere", title="sizes of 0 at any place", hint="A dimension of size 0 counts as size 1.")
 def _(t):
-    for sizes, expected in [([0], [1]), ([0, 4], [4, 1]), ([5, 0], [1, 1]), ([3, 0, 0, 2], [2, 2, 2, 1])]:
+    for sizes, expected in [([0], [1]), ([0, 4], [4, 1]), ([5, 0], [1, 1]), ([3, 0, 0, 2], [2, 2, 2, 1]), ([2 ** 40, 0, 2 ** 40], [2 ** 40, 2 ** 40, 1])]:
         t.equal(t.run(sizes=sizes)["strides"], expected, "strides")
 
 
@@ -27,7 +27,6 @@ def _(t):
         a, b = (2 * t.random.randint(2 ** 27, 2 ** 29) + 1 for _ in range(2))
         t.equal(t.run(sizes=[2, a, b])["strides"], [a * b, b, 1], "strides")
         t.equal(t.run(sizes=[a, b, a])["strides"], [a * b, a, 1], "strides")
-        t.equal(t.run(sizes=[b, 0, a, b])["strides"], [a * b, a * b, b, 1], "strides")
 
 
 @hidden("0.1", of="known", test="same size lists again", title="the same sizes in another order, and none, one call after the other", hint="A call depends on its own sizes alone.")
