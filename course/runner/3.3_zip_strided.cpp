@@ -1,10 +1,17 @@
-// Runs task 3.3.
+// Runs task 3.3. With "queued" kernels are only queued.
 #include "core/cuda.h"
+#include "runner/3.1_queued.h"
 #include "runner/gpu_array.h"
 #include "runner/layouts.h"
 #include "runner/runner.h"
 
 void run(const Message& in, Message& out) {
+  if (in.has("queued")) {
+    const GpuArray any(size_t{1});
+    return queued([&] {
+      course::gpu::zip_strided(course::Op2::add, any, layout(in, "out"), any, layout(in, "x"), any, layout(in, "y"));
+    });
+  }
   const size_t shift = shift_of(in);
   const GpuArray memory(in.floats("memory"), shift);  // of out, with what it holds before
   const GpuArray left(in.floats("x"), shift), right(in.floats("y"), shift);

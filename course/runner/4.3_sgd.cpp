@@ -1,8 +1,10 @@
 // Runs task 4.3: some steps on parameters whose numbers come one after the other. "g" has the gradients of all steps, or of each.
 // Parameters begin "shift" numbers behind the beginning of their memory. Behind the list's end stands a parameter that is none.
+// "queued" has the sizes of parameters for which a step is only queued.
 #include <list>
 
 #include "core/training.h"
+#include "runner/3.1_queued.h"
 #include "runner/gpu_array.h"
 #include "runner/runner.h"
 
@@ -21,6 +23,12 @@ void append(std::vector<float>& all, const GpuArray& more, size_t gap) {
 }  // namespace
 
 void run(const Message& in, Message& out) {
+  if (in.has("queued")) {
+    const GpuArray any(size_t{1});
+    course::Params params;
+    for (const long size : in.longs("queued")) params.list[params.count++] = {any, any, any, size};
+    return queued([&] { course::gpu::sgd_step(params, {0.5f, 0.5f, 0.5f}, false); });
+  }
   const std::vector<float> w = in.floats("w"), g = in.floats("g"), rates = in.floats("lr");
   struct {
     course::Params params;

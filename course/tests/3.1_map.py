@@ -19,6 +19,12 @@ def negated(t, n, **more):
     return reply
 
 
+def queued(t, n):
+    """So many elements that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=n)
+
+
 @T.test(1, "one block", "as many elements as a block has threads", hint="Thread i computes out[i] from x[i].")
 def _(t):
     negated(t, 256)
@@ -31,13 +37,16 @@ def _(t):
         negated(t, n)
 
 
-@T.test(2, "any length", "no elements, lengths that 256 does not divide, and memory that begins at any float",
-        hint="Launch enough threads for the last elements; those that are too many do nothing. An address is a multiple of 4 bytes, no more.")
+@T.test(2, "any length", "no elements, lengths that 256 does not divide, and memory that begins at any float; a grid for 2^31 elements",
+        hint="Launch enough threads for the last elements; those that are too many do nothing. An address is a multiple of 4 bytes, no more. "
+             "A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     for n in (0, 1, 2, 31, 33, 255, 257, 1000):
         negated(t, n)
     for shift in (1, 2, 3):
         negated(t, 256, shift=shift)
+    for n in (2 ** 24 + 1, 2 ** 31 + 1000):
+        queued(t, n)
 
 
 @T.test(1, "operations", "each of the eight operations, also in place, and of infinity and NaN",

@@ -1,5 +1,6 @@
 """Tests of task 3.3."""
 import array
+import math
 
 from judge.testing import EXTREMES2, OF_EXTREMES2, Op2, place, positions, task
 
@@ -29,6 +30,13 @@ def added(t, sizes, out_strides, x_sizes, x_strides, y_sizes, y_strides, op=ADD,
                   y_strides=y_strides, op=op, memory=memory, x=x, y=y, **more)
     t.equal(reply["memory"], expected, "memory of out", GAP)
     return reply
+
+
+def queued(t, sizes):
+    """So many elements that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    strides = [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+    if not t.on_gpu:
+        t.run(queued=1, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, y_sizes=sizes, y_strides=strides)
 
 
 def line(t, n):
@@ -89,11 +97,14 @@ def _(t):
     added(t, [2, 3, 4], [12, 4, 1], [2, 1, 1], [1, 5, 7], [1, 3, 4], [12, 4, 1])
 
 
-@T.test(1, "many", "more elements than a block has threads", hint="Each element of out is computed once, by one thread.")
+@T.test(1, "many", "more elements than a block has threads; a grid for 70,000 rows, or columns",
+        hint="Each element of out is computed once, by one thread. A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     for n in (256, 257, 2000):
         line(t, n)
     added(t, [33, 40], [40, 1], [33, 40], [1, 0], [33, 40], [0, 1])
+    for sizes in ([2 ** 24 + 1], [70000, 1], [70000, 2], [2, 70000], [3, 70000, 2]):
+        queued(t, sizes)
 
 
 @T.test(1, "loads", "2 n loads and n stores, in one launch; sectors at the minimum",

@@ -15,6 +15,12 @@ def summed(t, n, **more):
     return reply
 
 
+def queued(t, n):
+    """So many elements that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=n)
+
+
 @T.test(1, "one block", "256 elements", hint="Halve the number of threads that add in each step, with a barrier between.")
 def _(t):
     t.equal(t.run(x=[1.0] * BLOCK)["sums"], [256.0], "sums")
@@ -27,11 +33,14 @@ def _(t):
         summed(t, n)
 
 
-@T.test(2, "tail", "no elements, and lengths that 256 does not divide",
-        hint="A thread without an element still takes part: it puts 0 into shared memory.")
+@T.test(2, "tail", "no elements, and lengths that 256 does not divide; a grid for 2^31 elements",
+        hint="A thread without an element still takes part: it puts 0 into shared memory. "
+             "A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     for n in (0, 1, 2, 31, 100, 255, 257, 600, 1023):
         summed(t, n)
+    for n in (2 ** 24 + 1, 2 ** 31 + 1000):
+        queued(t, n)
 
 
 @T.test(1, "fractions", "numbers that are not whole, infinity and NaN", hint="Sums are float, as the elements are: with NaN the sum is NaN.")
@@ -40,6 +49,7 @@ def _(t):
     t.equal(t.run(x=[0.5] * 3 * BLOCK)["sums"], [128.0] * 3, "sums")
     t.equal(t.run(x=[1.0, math.nan, 2.0])["sums"], [math.nan], "sums")
     t.equal(t.run(x=[1.0, math.inf, 2.0])["sums"], [math.inf], "sums")
+    t.equal(t.run(x=[0.5] * BLOCK + [math.inf])["sums"], [128.0, math.inf], "sums")
 
 
 @T.test(1, "loads", "n loads, a store a block, no atomics",

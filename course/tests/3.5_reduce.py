@@ -20,6 +20,12 @@ def summed(t, rows, n, **more):
     return reply
 
 
+def queued(t, rows, n):
+    """So many rows that the simulator would need minutes: a device must take all grids, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=1, rows=rows, n=n)
+
+
 @T.test(2, "short rows", "rows that are shorter than a block", hint="A thread without an element folds `start`.")
 def _(t):
     for rows, n in [(1, 1), (1, 2), (3, 1), (2, 3), (5, 4), (3, 33), (4, 100)]:
@@ -74,7 +80,7 @@ def _(t):
         alone = [run(t, ADD, 0.0, row, 1, n)["results"][0] for row in rows]
         # A right sum may err: 9000 additions one after the other, to sums of some 50, were 1.5e-4 off. A term lost is 0.01 off.
         t.close(alone, [0.0] * 6, "out", 1e-3)
-        for height in (1, 2, 6, 42) if n < 9000 else (1, 2, 6):
+        for height in {90: (1, 2, 6, 42, 300), 1500: (1, 2, 6, 42, 150), 9000: (1, 2, 6)}[n]:
             reply = run(t, ADD, 0.0, [each for r in range(height) for each in rows[r % 6]], height, n)
             t.equal(reply["results"], [alone[r % 6] for r in range(height)], "sums of rows, bit for bit as of each row alone")
             if not t.on_gpu:
@@ -107,6 +113,8 @@ def _(t):
             working = max(each.threads - each.idle_threads for each in reply.launches)
             t.check(working >= rows * PARTS * BLOCK,
                     f"threads at work: found {working}, expected at least {rows * PARTS * BLOCK}")
+    for rows, n in [(70000, 1), (70000, 300), (70000, PARTS * BLOCK), (1, 2 ** 31 + 1000)]:
+        queued(t, rows, n)
     if t.on_gpu:
         summed(t, 70000, 1)
     else:  # the simulator takes a minute where a block has a row

@@ -14,6 +14,12 @@ def product(t, m, n, k, **more):
     return reply
 
 
+def queued(t, m, n, k):
+    """A c so large that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=1, m=m, n=n, k=k)
+
+
 @T.test(1, "square", "square matrices", hint="c[i, j] is the sum over p of a[i, p] b[p, j].")
 def _(t):
     for size in (32, 64):
@@ -28,17 +34,20 @@ def _(t):
         t.equal(t.run(a=[a, 1.0] * 32, b=[b] * 32 + [2.0] * 32, m=32, n=32, k=2)["c"], [math.nan] * 1024, "c, since 0 times infinity is NaN")
 
 
-@T.test(1, "edge below", "rows that the blocks do not divide", hint="Threads below c must neither load nor store.")
+@T.test(1, "edge below", "rows that the blocks do not divide; a grid for 500,000 rows",
+        hint="Threads below c must neither load nor store. A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     for m in (1, 2, 5, 31, 33):
         product(t, m, 32, 8)
+    queued(t, 500000, 32, 8)
 
 
-@T.test(1, "edge to the right", "columns that the blocks do not divide",
+@T.test(1, "edge to the right", "columns that the blocks do not divide; a grid for 500,000 columns",
         hint="Threads to the right of c must neither load nor store: their place would be in the next row.")
 def _(t):
     for n in (1, 2, 5, 31, 33):
         product(t, 32, n, 8)
+    queued(t, 32, 500000, 8)
 
 
 @T.test(2, "loads", "2 m n k loads, and each element of c is stored once, by one launch", hint="Keep the sum in a local variable.")

@@ -13,6 +13,12 @@ def product(t, m, n, k, **more):
     return reply
 
 
+def queued(t, m, n, k):
+    """A c so large that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=1, m=m, n=n, k=k)
+
+
 @T.test(2, "one tile", "matrices of 16 x 16", hint="One block computes one tile of c, one thread one element.")
 def _(t):
     product(t, 16, 16, 16)
@@ -30,11 +36,13 @@ def _(t):
         product(t, m, n, k)
 
 
-@T.test(3, "edges of c", "m and n that 16 does not divide",
+@T.test(3, "edges of c", "m and n that 16 does not divide; grids for 500,000 rows or columns",
         hint="Threads outside of c still fill the tiles and meet the barriers; they store nothing.")
 def _(t):
     for m, n in [(1, 1), (17, 16), (16, 17), (15, 33)]:
         product(t, m, n, 16)
+    for m, n in [(500000, 20), (20, 500000)]:
+        queued(t, m, n, 16)
 
 
 @T.test(2, "edges of k", "k that 16 does not divide, also with infinity", hint="Where a or b has no element, put 0 into the tile, into both of them.")
@@ -47,12 +55,13 @@ def _(t):
             t.equal(t.run(a=a, b=b, m=16, n=16, k=17)["c"], [math.inf] * 256, "c")
 
 
-@T.test(4, "loads", "each element is loaded once for each tile", hint="Load into shared memory, and compute from there.")
+@T.test(4, "loads", "each element is loaded once for each tile, at edges too", hint="Load into shared memory, and compute from there, also where a tile is not full.")
 def _(t):
-    m, n, k = 64, 48, 16
-    reply = product(t, m, n, k)
-    if not t.on_gpu:
-        t.at_most(reply.total("global_loads"), 2 * m * n * k / 16, "loads from global memory")
+    product(t, 64, 48, 16)
+    for m, n, k in [(64, 48, 16), (48, 64, 24), (39, 50, 16)]:
+        reply = t.run(a=t.quarters(m * k), b=t.quarters(k * n), m=m, n=n, k=k, findings=True)  # results at edges are for other tests
+        if not t.on_gpu:
+            t.at_most(reply.total("global_loads"), m * k * -(-n // 16) + k * n * -(-m // 16), "loads from global memory")
 
 
 @T.test(2, "sectors", "neighbouring threads load neighbours", hint="Let threadIdx.x go along the rows of a, b and c.")

@@ -18,8 +18,14 @@ def product(t, m, n, k, a_transposed=False, b_transposed=False, **more):
     return reply
 
 
+def queued(t, m, n, k):
+    """A c so large that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=1, m=m, n=n, k=k)
+
+
 def repeats(t, m, n, k, a_strides, b_strides):
-    """Strides of 0 among others: a row or a column, or all of the matrix, is one and the same."""
+    """Any strides: where one is 0, a row or a column is one and the same."""
     def matrix(rows, columns, strides):
         memory = t.quarters((rows - 1) * strides[0] + (columns - 1) * strides[1] + 1)
         return memory, [memory[i * strides[0] + j * strides[1]] for i in range(rows) for j in range(columns)]
@@ -48,11 +54,13 @@ def _(t):
         product(t, 64, 64, k)
 
 
-@T.test(2, "edges of c", "m and n that 64 does not divide",
+@T.test(2, "edges of c", "m and n that 64 does not divide; grids for 500,000 rows or columns",
         hint="Check the row and the column of each of a thread's 16 elements before it is stored.")
 def _(t):
     for m, n in [(1, 1), (63, 64), (64, 33), (65, 70)]:
         product(t, m, n, 16)
+    for m, n in [(500000, 20), (20, 500000)]:
+        queued(t, m, n, 16)
 
 
 @T.test(1, "edges of k", "k that 16 does not divide, also with infinity", hint="Where a or b has no element, put 0 into the tile, into both of them.")
@@ -65,11 +73,13 @@ def _(t):
             t.equal(t.run(a=a, b=b, m=64, n=64, k=17, a_strides=[17, 1], b_strides=[64, 1])["c"], [math.inf] * 4096, "c")
 
 
-@T.test(2, "transposed", "a or b is transposed, or both, or has a stride of 0",
+@T.test(2, "transposed", "a or b is transposed, or both, or has other strides, among them 0",
         hint="Element (i, j) of a matrix is data[i * row + j * column]: take both strides from it. A stride of 0 repeats an element.")
 def _(t):
     repeats(t, 64, 64, 16, [0, 1], [64, 1])
     repeats(t, 64, 64, 16, [16, 1], [0, 1])
+    repeats(t, 64, 64, 16, [1, 0], [5, 0])
+    repeats(t, 64, 64, 16, [3, 200], [130, 2])
     for a_transposed, b_transposed in [(True, False), (False, True), (True, True)]:
         product(t, 128, 64, 16, a_transposed, b_transposed)
 

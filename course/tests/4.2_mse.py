@@ -60,7 +60,8 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["loss"][0], (n - 1) * (2 * n - 1) / 6, f"loss for n = {n}")
-    shifted_loss(t, 512, [1, 1])
+    for shift in ([1, 1], [0, 1], [1, 0]):
+        shifted_loss(t, 512, shift)
 
 
 @T.test(2, "gradient of many", "every element gets its gradient, and its own", hint="Store gradient[i] in the loop that reads y[i].")
@@ -68,7 +69,8 @@ def _(t):
     for n in LARGER:
         y, target = growing(t, n)
         t.close(mse(t, y, target)["gradient"], [(2 if i % 2 else -2) * i / n for i in range(n)], f"gradient for n = {n}")
-    shifted_gradient(t, 512, [1, 1, 1])
+    for shift in ([1, 1, 1], [0, 1, 0], [0, 0, 1]):
+        shifted_gradient(t, 512, shift)
 
 
 @T.test(3, "one launch", "one launch without atomics does both",

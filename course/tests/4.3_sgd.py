@@ -9,6 +9,12 @@ def step(t, sizes, w, g, lr, momentum=0.0, weight_decay=0.0, **more):
     return t.run(sizes=sizes, w=w, g=g, lr=lr, momentum=momentum, weight_decay=weight_decay, **more)
 
 
+def queued(t, sizes):
+    """Parameters so large that the simulator would need minutes: a device must take the grid, and nothing is computed."""
+    if not t.on_gpu:
+        t.run(queued=sizes)
+
+
 @T.test(3, "plain", "without momentum and weight decay", hint="weight = weight - lr * gradient; there is no velocity to touch.")
 def _(t):
     for sizes, w, g, lr, expected in [([1], [1.0], [1.0], [0.5], [0.5]), ([2], [1.0, 2.0], [4.0, -8.0], [0.25], [0.0, 4.0]),
@@ -60,15 +66,18 @@ def _(t):
     t.equal((reply["v"], reply["w"]), ([1.5], [-1.5]), "velocity and weight, where the first rate is 0")
 
 
-@T.test(3, "sizes", "parameters of all sizes",
-        hint="The grid must suit the longest parameter; threads past the end of a shorter one do nothing.")
+@T.test(3, "sizes", "parameters of all sizes; a grid for 2^31 numbers",
+        hint="The grid must suit the longest parameter; threads past the end of a shorter one do nothing. "
+             "A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
-    for sizes in [[0], [0, 5], [256, 1], [1, 257], [3, 1000, 0, 70], [1 + i for i in range(32)], []]:
+    for sizes in [[0], [0, 5], [256, 1], [1, 257], [3, 1000, 0, 70], [1 + i for i in range(32)], [20000, 3], []]:
         w, g = t.quarters(sum(sizes)), t.quarters(sum(sizes))
         for shift in (0, 1):  # numbers between the beginning of a parameter's memory and its own
             reply = step(t, sizes, w, g, [0.5], shift=shift)
             t.equal(reply["w"], [a - b / 2 for a, b in zip(w, g)], "weights")
             t.equal(reply["others"], [1.0, 2.0, 3.0], "weights of an entry of the list behind params.count")
+    for sizes in ([2 ** 24 + 1], [7, 2 ** 31 + 1000]):
+        queued(t, sizes)
 
 
 @T.test(3, "one launch", "a step is one launch", hint="The table of pointers is an argument of the kernel; the grid has room for all parameters.")

@@ -38,7 +38,7 @@ def _(t):
 
 @T.test(4, "last batch", "rows that do not fill the last batch", hint="The last batch has the rows that are left, and no others.")
 def _(t):
-    for rows, batch, sizes in [(3, 2, [2, 1]), (1, 4, [1]), (7, 3, [3, 3, 1]), (5, 3, [3, 2]), (3, 2**30, [3])]:
+    for rows, batch, sizes in [(3, 2, [2, 1]), (1, 4, [1]), (7, 3, [3, 3, 1]), (5, 3, [3, 2]), (3, 2**30, [3]), (5, 2**63 - 1, [5])]:
         x = [float(i) for i in range(rows)]
         reply = train(t, x, [0.0] * rows, [0.0], batch)
         t.equal(reply["rows"], sizes, "rows of each batch")
@@ -62,7 +62,7 @@ def _(t):
         t.close(reply["w"], [2 - 2 * 0.5 ** (2 * rows)], "weight")
 
 
-@T.test(4, "waits", "the host waits once in an epoch, after its last step",
+@T.test(4, "waits", "the host waits at most once in an epoch, after its last step",
         hint="Leave the loss of every batch on the device, in a place of its own, and fetch all of them when the epoch ends.")
 def _(t):
     for rows, batch, epochs in ((8, 2, 1), (8, 2, 3), (200, 1, 2)):

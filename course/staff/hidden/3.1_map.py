@@ -9,6 +9,8 @@ def _(t):
     for n in sorted(t.random.randint(1, 6000) for _ in range(6)):
         x = t.floats(n)
         t.equal(t.run(op=Op1.neg, x=x)["out"], [-each for each in x], "out")
+    for bits in (25, 31, 33):
+        public("3.1").queued(t, 2 ** bits + t.random.randint(1, 9999))
 
 
 @hidden("3.1", of="operations", test="in place", title="out is x", hint="out and x may be the same memory.")

@@ -122,7 +122,7 @@ def _(t):
     for _ in range(4):
         sizes = [t.random.randint(0, 4) for _ in range(t.random.randint(1, 4))]
         sizes[t.random.randrange(len(sizes))] = 0
-        reply = t.run(out_sizes=sizes, out_strides=[1] * len(sizes), x_sizes=sizes, x_strides=[1] * len(sizes), blocks=3, op=0, memory=[-777.0] * 9, x=[1.0] * 9)
+        reply = t.run(out_sizes=sizes, out_strides=[1] * len(sizes), x_sizes=sizes, x_strides=[1] * len(sizes), blocks=3, op=Op1.neg, memory=[-777.0] * 9, x=[1.0] * 9)
         t.equal(reply["memory"], [-777.0] * 9, "memory of out")
 
 

@@ -45,6 +45,11 @@ def _(t):
         t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")
     sizes = [t.random.randint(5, 9), t.random.randint(20, 30), t.random.randint(10, 14)]
     public("3.3").added(t, sizes, turned(t, sizes), sizes, turned(t, sizes), sizes, turned(t, sizes))
+    for d in range(4):
+        sizes = [t.random.randint(1, 4) for _ in range(4)]
+        sizes[d] = t.random.randint(65536, 999999)
+        public("3.3").queued(t, sizes)
+    public("3.3").queued(t, [2 ** 17 + 1, 2 ** 15 + 1])
 
 
 @hidden("3.3", of="many", test="many elements", title="1,100,000 elements, in one launch", hint="As many blocks as the elements need.")

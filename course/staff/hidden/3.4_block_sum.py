@@ -9,6 +9,8 @@ def _(t):
     for n in sorted(t.random.randint(1, 6000) for _ in range(6)):
         x = t.quarters(n, -999, 999)
         t.equal(t.run(x=x)["sums"], [sum(x[i:i + 256]) for i in range(0, n, 256)], "sums")
+    for bits in (25, 31, 33):
+        public("3.4").queued(t, 2 ** bits + t.random.randint(1, 9999))
 
 
 @hidden("3.4", of="tree", test="larger tree", title="wavefronts of more blocks", hint="Try 10 blocks.")
@@ -32,6 +34,8 @@ def _(t):
 def _(t):
     inf, nan = math.inf, math.nan
     t.equal(t.run(x=[1.5] * 300 + [inf])["sums"], [384.0, inf], "sums")
+    for first in (inf, -inf, nan):
+        t.equal(t.run(x=[1.5] * 512 + [first, 1.0])["sums"], [384.0, 384.0, first], "sums")
     for value in (inf, -inf, nan):
         for at in sorted(t.random.sample(range(600), 5)):
             x = [1.5] * 600

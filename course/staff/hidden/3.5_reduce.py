@@ -3,6 +3,8 @@ import math
 
 from judge.testing import Op2, hidden, public
 
+OPERATIONS = ((Op2.add, 0.0), (Op2.mul, 1.0), (Op2.maximum, -math.inf))
+
 
 @hidden("3.5", of="any length", test="random rows", title="random numbers of rows of random lengths",
         hint="Try up to 8 rows of up to 2000 elements.")
@@ -63,7 +65,7 @@ def _(t):
 @hidden("3.5", of="empty rows", test="other empty rows", title="many rows without elements", hint="What is folded from nothing is `start`.")
 def _(t):
     for rows in (2, 17, 300):
-        for op, start in ((0, 0.0), (2, 1.0), (4, -float("inf"))):
+        for op, start in OPERATIONS:
             t.equal(public("3.5").run(t, op, start, [], rows, 0)["results"], [start] * rows, "out")
 
 
@@ -76,14 +78,11 @@ def _(t):
             t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * 32 + 1), "sectors", reply.worst("sectors"))
 
 
-OPERATIONS = ((Op2.add, 0.0), (Op2.mul, 1.0), (Op2.maximum, -math.inf))
-
-
 @hidden("3.5", of="spread", test="work of all operations", title="launches, blocks and loads of long rows, by every operation",
         hint="kParts blocks share a row of any length from kParts * kBlock on, whatever the operation.")
 def _(t):
     for op, start in OPERATIONS:
-        for rows, n in [(1, 8192), (2, 8192 + 8 * t.random.randint(1, 900))]:  # rows begin with a sector
+        for rows, n in [(1, 8192), (2, 8192 + 256 * t.random.randint(0, 27) + 8 * t.random.randint(1, 31))]:  # rows begin with a sector, and 32nds of them do not
             x = [1.0] * (rows * n)
             x[-1] = 2.0
             reply = public("3.5").run(t, op, start, x, rows, n)
@@ -140,6 +139,9 @@ def _(t):
             public("3.5").summed(t, rows, n, shift=shift)
 
 
-@hidden("3.5", of="spread", test="many rows", title="1,203 rows of 3 numbers", hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
+@hidden("3.5", of="spread", test="many rows", title="1,203 rows of 3 numbers, and grids for up to a million rows", hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
     public("3.5").summed(t, 1203, 3)
+    for n in (0, 2, 257, 4000, 9001):
+        public("3.5").queued(t, t.random.randint(65536, 999999), n)
+    public("3.5").queued(t, 2, 2 ** 32 + 1000)

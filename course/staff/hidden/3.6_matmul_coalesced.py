@@ -49,9 +49,11 @@ def _(t):
     t.equal(reply["c"], [nan, inf, inf, inf], "c")
 
 
-@hidden("3.6", of="edge below", test="many rows", title="70,000 rows",
+@hidden("3.6", of="edge below", test="many rows", title="70,000 rows, and grids for up to 500,000",
         hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
+    for m in (t.random.randint(262141, 499999), 500000):
+        public("3.6").queued(t, m, t.random.randint(1, 4000), 3)
     a = t.quarters(70000)
     reply = t.begins(may_end=True, a=a, b=[2.0], m=70000, n=1, k=1)
     if reply is not None:
@@ -70,9 +72,11 @@ def _(t):
         public("3.6").product(t, 32, t.random.randint(1, 90), t.random.randint(1, 12))
 
 
-@hidden("3.6", of="edge to the right", test="many columns", title="70,000 columns",
+@hidden("3.6", of="edge to the right", test="many columns", title="70,000 columns, and grids for up to 500,000",
         hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
 def _(t):
+    for n in (t.random.randint(262141, 499999), 500000):
+        public("3.6").queued(t, t.random.randint(1, 4000), n, 3)
     b = t.quarters(70000)
     reply = t.begins(may_end=True, a=[2.0], b=b, m=1, n=70000, k=1)
     if reply is not None:

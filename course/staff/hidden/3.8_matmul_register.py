@@ -11,10 +11,13 @@ def product(t, m, n, k):
     return reply
 
 
-@hidden("3.8", of="edges of c", test="random edges", title="random m and n", hint="Try m and n from 1 to 140, k = 16.")
+@hidden("3.8", of="edges of c", test="random edges", title="random m and n, and grids for large ones", hint="Try m and n from 1 to 140, k = 16. A grid has at most 65,535 blocks along y and z.")
 def _(t):
     for _ in range(4):
         product(t, t.random.randint(1, 140), t.random.randint(1, 140), 16)
+    few, many = t.random.randint(1, 4000), t.random.randint(262141, 500000)
+    for m, n in [(few, many), (many, few), (500000, 1), (1, 500000)]:
+        public("3.8").queued(t, m, n, 5)
 
 
 @hidden("3.8", of="long k", test="longer k", title="more steps along k", hint="Try k = 80.")

@@ -43,6 +43,7 @@ def _(t):
         lr, least = t.random.randint(10, 64) / 8, t.random.randint(0, 9) / 8
         at = [warmup, *sorted(t.random.randrange(steps) for _ in range(6)), steps - 1, steps, steps + 7]
         t.close(public("4.5").rates(t, at, lr, least, warmup, steps), [rate(each, lr, least, warmup, steps) for each in at], "rates", 1e-4)
+    t.close(public("4.5").rates(t, [1, 2**62], warmup=4, steps=2**63 - 1), [0.5, 0.5], "rates of 2^63 - 1 steps")
 
 
 @hidden("4.5", of="clipping", test="random gradients", title="gradients of several parameters", hint="One norm for all parameters.")
