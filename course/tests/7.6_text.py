@@ -101,5 +101,5 @@ def _(t):
     t.equal(found["written"], [0, 0], "text at temperature 0, where two logits are the largest")
     t.equal(found["drawn"], [0], "calls of next() at temperature 0")
     for temperature in (1e-37, 2e-39):  # no float is as large as 1 / 2e-39
-        t.equal(write(t, [500.0, 400.0] * 2, [1], 2, temperature, [0.25, 0.75])["written"], [0, 0], f"text at temperature {temperature:g}")
+        t.equal(write(t, [400.0, 500.0, 400.0] * 3, [2], 2, temperature, [0.25, 0.75])["written"], [1, 1], f"text at temperature {temperature:g}")
     t.equal(write(t, [-3000.0, -2000.0, -2500.0] * 3, [0], 2)["written"], [1, 1], "text at temperature 0, where all logits are far below 0")
