@@ -15,6 +15,20 @@ def gradients(t, ids, dout, vocabulary, length, d):
     return t.run(ids=ids, dout=dout, vocabulary=vocabulary, length=length, d=d)
 
 
+def sums_in_order(t, ids, vocabulary, length, d=8):
+    """Gradients are the sums of floats in the order of the tokens, or those of doubles, rounded at the end. Sums of another order are
+    others in one of d columns at least."""
+    dout = t.floats(len(ids) * d)
+    found = gradients(t, ids, dout, vocabulary, length, d)
+    for name, rows, row_of in (("dtable", vocabulary, lambda i: ids[i]), ("dplaces", length, lambda i: i % length)):
+        sums = [array.array(kind, [0.0] * (rows * d)) for kind in "fd"]
+        for i, each in enumerate(dout):
+            for kind in sums:
+                kind[row_of(i // d) * d + i % d] += each
+        rounded = list(array.array("f", sums[1]))
+        t.equal(found[name], rounded if found[name] == rounded else list(sums[0]), name)
+
+
 @T.test(3, "rows", "each token gets the row of its number", hint="Element (i, e) of out is element (ids[i], e) of the table.")
 def _(t):
     for ids, d in [([0], 1), ([2, 0, 1, 2], 1), ([1, 1, 0], 3), ([4, 3, 2, 1, 0, 4, 4], 40), ([2, 1], 1100)]:
@@ -70,16 +84,7 @@ def _(t):
 
 @T.test(2, "order", "sums in the order of the tokens", hint="One thread for each number of dtable goes over all tokens: no order is left to chance.")
 def _(t):
-    rows, length = 360, 3
-    dout = t.floats(rows)
-    found = gradients(t, [i % 2 for i in range(rows)], dout, 2, length, 1)
-    for name, kinds in (("dtable", 2), ("dplaces", length)):
-        sums = [array.array(kind, [0.0] * kinds) for kind in "fd"]  # float, or double that is rounded at the end
-        for i, each in enumerate(dout):
-            for kind in sums:
-                kind[i % kinds] += each
-        rounded = list(array.array("f", sums[1]))
-        t.equal(found[name], rounded if found[name] == rounded else list(sums[0]), name)
+    sums_in_order(t, [t.random.randrange(2) for _ in range(360)], 2, 3)
 
 
 @T.test(1, "launches", "at most two launches, without atomics", hint="Each number of a gradient is stored once, by one thread.")

@@ -45,7 +45,7 @@ def _(t):
 
 @T.test(2, "lengths", "rows of any length", hint="A thread takes the columns t, t + threads, ...; threads without a column add 0.")
 def _(t):
-    for rows, d in [(1, 1), (3, 31), (2, 64), (5, 65), (2, 300)]:
+    for rows, d in [(1, 1), (3, 31), (2, 64), (5, 65), (2, 300), (1, 1100)]:
         out = forward(t, t.quarters(rows * d), d)["out"]
         for r in range(rows):
             row = out[r * d:r * d + d]

@@ -35,6 +35,9 @@ def _(t):
         for i in range(n):
             t.close(found["weights"][i * n:i * n + n], [1 / (i + 1)] * (i + 1) + [0.0] * (n - i - 1), f"row {i} of the weights")
         t.close(found["out"], [i / 2 for i in range(n) for _ in range(d)], "out, where all keys are equal", 1e-4)
+    n = 1030  # more rows than a block has threads
+    found = forward(t, [0.5] * n, [0.5] * n, [float(j) for j in range(n)], n, 1)["out"]
+    t.close(found, [i / 2 for i in range(n)], "out of 1030 rows, where all keys are equal", 1e-4)
 
 
 @T.test(2, "heads", "heads know nothing of each other", hint="Head h begins h * n * d numbers later in q, k, v and out, and h * n * n in the weights.")

@@ -20,7 +20,8 @@ def backward(t, dout, x, bias):
 @T.test(3, "values", "gelu(u) = u (1 + erf(u / sqrt(2))) / 2", hint="erff is a function of CUDA; the formula with tanh is another one.")
 def _(t):
     t.close(forward(t, U, [0.0] * 6)["out"], GELU, "out")
-    t.close(forward(t, U * 50, [0.0] * 3)["out"], GELU * 50, "out")
+    for times in (50, 6000):
+        t.close(forward(t, U * times, [0.0] * 3)["out"], GELU * times, "out")
     t.close([1000 * each for each in forward(t, [-4.0, -4.25], [0.0] * 2)["out"]], [-0.1266850, -0.0454282], "out of -4 and -4.25, times 1000,", 1e-3)
 
 
@@ -35,6 +36,7 @@ def _(t):
     t.close(backward(t, [1.0] * 6, U, [0.0] * 6)["dx"], SLOPE, "dx")
     t.close(backward(t, [2.0, -4.0], [2.0, 0.0], [-1.0, -1.0])["dx"], [2 * 1.0833155, 4 * 0.0833155], "dx")
     t.close(backward(t, [0.5] * 300, U * 50, [0.0] * 3)["dx"], [each / 2 for each in SLOPE] * 50, "dx")
+    t.close(backward(t, [0.5] * 1200, U * 200, [0.0] * 1200)["dx"], [each / 2 for each in SLOPE] * 200, "dx of one row of 1200 columns")
 
 
 @T.test(3, "gradient of the bias", "dbias sums dx over the rows", hint="The bias of a column is added in each row.")

@@ -49,7 +49,7 @@ def _(t):
 
 @T.test(2, "sizes", "parameters of all sizes", hint="The grid must suit the longest parameter; threads past the end of a shorter one do nothing.")
 def _(t):
-    for sizes in [[0], [0, 5], [256, 1], [3, 700, 0, 70], [1 + i for i in range(32)], [], [2500, 1]]:
+    for sizes in [[0], [0, 5], [256, 1], [3, 700, 0, 70], [1 + i for i in range(32)], [], [20000, 1]]:
         w = t.quarters(sum(sizes))
         g = [each or 1.0 for each in t.quarters(sum(sizes))]
         t.close(step(t, sizes, w, g, [0.5])["w"], [a - (0.5 if b > 0 else -0.5) for a, b in zip(w, g)], "weights")

@@ -94,9 +94,12 @@ def _(t):
     t.equal(found["written"], [0, 0, 1, 1, 2], "text")
     t.equal(found["drawn"], [5], "calls of next()")
     t.equal(write(t, [0.0] * 4, [0], 2, 1.0, [0.0, 0.5])["written"], [0, 1], "text, where next() is the first probability")
+    for n in (12, 41):  # n floats of 1 / n sum to less than the largest float below 1
+        t.equal(write(t, [0.25] * (n * n), [0], 1, 1.0, [1 - 2 ** -24])["written"], [n - 1], f"text, where next() is just below 1 and {n} tokens have the same chance")
     t.equal(write(t, logits, [0], 3, 0.5, [0.6, 0.7, 0.9])["written"], [0, 1, 2], "text at temperature 0.5 (4, 1, 1)")
     found = write(t, [0.5, 0.5, 0.25] * 3, [2], 2)
     t.equal(found["written"], [0, 0], "text at temperature 0, where two logits are the largest")
     t.equal(found["drawn"], [0], "calls of next() at temperature 0")
-    t.equal(write(t, [500.0, 400.0] * 2, [1], 2, 1e-37, [0.25, 0.75])["written"], [0, 0], "text at temperature 1e-37")
+    for temperature in (1e-37, 2e-39):  # no float is as large as 1 / 2e-39
+        t.equal(write(t, [400.0, 500.0, 400.0] * 3, [2], 2, temperature, [0.25, 0.75])["written"], [1, 1], f"text at temperature {temperature:g}")
     t.equal(write(t, [-3000.0, -2000.0, -2500.0] * 3, [0], 2)["written"], [1, 1], "text at temperature 0, where all logits are far below 0")

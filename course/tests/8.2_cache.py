@@ -65,6 +65,10 @@ def _(t):
         found = attend(t, t.quarters(12), k, v, pieces, d=2, cached_k=[0.5, 0.25], cached_v=[1.5, 1.25])
         t.equal(found["k"], [0.5, 0.25] + k, "keys in the cache")
         t.equal(found["v"], [1.5, 1.25] + v, "values in the cache")
+    old = t.quarters(1100)
+    found = attend(t, [0.0], [1.0], [2.5], [1], cached_k=[0.5] * 1100, cached_v=old)
+    t.equal(found["v"], old + [2.5], "values in the cache")
+    t.close(found["out"], [(math.fsum(old) + 2.5) / 1101], "out behind 1100 rows, where all scores are 0", 1e-4)
 
 
 @T.test(2, "heads", "heads know nothing of each other", hint="Head h has the numbers h * d to h * d + d - 1 of each row.")
@@ -79,10 +83,11 @@ def _(t):
         t.close(of_head(together), alone, f"out of head {h}")
 
 
-@T.test(1, "large", "scores of 300, and of -300", hint="Subtract the largest score of the row before exp.")
+@T.test(1, "large", "scores from -2000 to 2000", hint="Subtract the largest score of the row before exp.")
 def _(t):
-    t.close(attend(t, [300.0], [2.0], [8.0], [1], cached_k=[1.0], cached_v=[4.0])["out"], [8.0], "out")
-    t.close(attend(t, [-300.0], [1.0], [8.0], [1], cached_k=[1.0], cached_v=[4.0])["out"], [6.0], "out")
+    for high in (300.0, 1000.0):  # exp(1000) is infinite in double, too
+        t.close(attend(t, [high], [2.0], [8.0], [1], cached_k=[1.0], cached_v=[4.0])["out"], [8.0], f"out, with scores of {high:g} and {2 * high:g}")
+        t.close(attend(t, [-high], [2.0], [8.0], [1], cached_k=[2.0], cached_v=[4.0])["out"], [6.0], f"out, with scores of {-2 * high:g}", 1e-3)
 
 
 @T.test(3, "pieces", "rows that come in pieces get what they get together", hint="A row sees the same rows, whether they came with it or before it.")

@@ -106,7 +106,8 @@ def _(t):
     for middle in (1000.0, -1000.0):
         is_shared(t, probabilities(t, [middle, middle, middle - 500]), 1, 1, 0)
     is_shared(t, probabilities(t, [1.0, 1.5, 1.0], 0.001), 0, 1, 0)
-    is_shared(t, probabilities(t, [500.0, 400.0, 500.0], 1e-36), 1, 0, 1)
+    for temperature in (1e-36, 2e-39):  # no float is as large as 1 / 2e-39
+        is_shared(t, probabilities(t, [500.0, 400.0, 500.0], temperature), 1, 0, 1, what=f"probabilities at temperature {temperature:g}")
     is_shared(t, probabilities(t, [-math.inf, 0.0, -math.inf, 0.0]), 0, 1, 0, 1)
     is_shared(t, probabilities(t, [-math.inf, 0.0, 0.0], top_k=3, top_p=0.9), 0, 1, 1)
     for name, value in (("temperature", -0.5), ("temperature", math.nan), ("top_k", -1), ("top_p", -0.25), ("top_p", 1.25), ("top_p", math.nan)):
@@ -123,9 +124,17 @@ def _(t):
     has_shares(t, draw(t, logs(1, 5, 3, 1), even(1000), top_p=0.75)["tokens"], 0, 5, 3, 0)
     found = draw(t, logs(1, 5, 5), [0.0, 0.5, 0.999], 0.0)["tokens"]
     t.equal(found, [1, 1, 1], "tokens at temperature 0")
-    for number in (0.0, 1 - 2 ** -24):  # the largest float below 1
-        found = draw(t, [-math.inf, *[0.0] * 11, -math.inf], [number], top_k=11)["tokens"][0]
-        t.check(1 <= found <= 11, f"token: found {found}, expected one of 1 to 11, since the others have no chance")
+    t.equal(sorted(draw(t, [0.5, 0.5], [0.0, 0.5])["tokens"]), [0, 1], "tokens, sorted, where next() is 0 and the probability of the first")
+    for n in (11, 12, 19, 41, 100):  # n floats of 1 / n may sum to less than the largest float below 1
+        draws_none_without_chance(t, n)
+
+
+def draws_none_without_chance(t, n):
+    """Of n tokens of the same chance one is drawn, also where next() is 0 or the largest float below 1."""
+    for logits, top_k in (([-math.inf, *[0.0] * n, -math.inf], 0), ([-math.inf, *[0.0] * (n + 1)], n), ([-1.0, *[0.0] * n, -1.0], n)):
+        for number in (0.0, 1 - 2 ** -24):
+            found = draw(t, logits, [number], top_k=top_k)["tokens"][0]
+            t.check(1 <= found <= n, f"token: found {found}, expected one of 1 to {n}, since the others have no chance")
 
 
 @T.test(2, "one number", "next() is called once for a token, and never with temperature 0", hint="Draw from what stays. To draw until a token comes that stays may take very long.")

@@ -38,7 +38,7 @@ def _(t):
             t.close(found, [each / math.sqrt(squares[i // d] + 1e-5) for i, each in enumerate(x)], "out")
     found = rms_norm(t, [0.003, -0.004], [2.0, 10.0])["out"]
     t.close(found, [2 * 0.003 / math.sqrt(1.25e-5 + 1e-5), 10 * -0.004 / math.sqrt(1.25e-5 + 1e-5)], "out of small numbers, with a weight for each column", 1e-4)
-    for rows, d in [(3, 31), (2, 64), (5, 65), (2, 300)]:
+    for rows, d in [(3, 31), (2, 64), (5, 65), (2, 300), (1, 1100)]:
         has_right_rms(t, rows, d)
 
 
@@ -55,6 +55,9 @@ def _(t):
     t.close(rope(t, [1.0, 1.0, 0.0, 0.0] * 2, 2, 4, 1)["out"], turned * 2, "x of two heads with d = 4, at place 1", 1e-4)
     ones = rope(t, [1.0, 0.0] * 300, 3, 2, 0)["out"]
     t.close(ones, [each for place in range(100) for each in (math.cos(place), math.sin(place)) * 3], "x of 100 places and three heads", 1e-3)
+    far = 2 ** 24  # the next place is no float
+    turned = [each for place in (far, far + 1) for each in (math.cos(place), math.sin(place))]
+    t.close(rope(t, [1.0, 0.0] * 2, 1, 2, far)["out"], turned, f"x at places {far} and {far + 1}", 1e-3)
 
 
 @T.test(2, "distance", "products of turned rows depend on how far apart they stand", hint="Queries and keys are turned in the same way, so the product of two depends on the difference of their places.")
@@ -93,7 +96,7 @@ def _(t):
         t.close(attention(t, [300.0], k, v, 1, 1, 40)["out"], [5.0], f"out, where key {best} fits best by far")
     t.close(attention(t, [-200.0] * 2, [100.0] * 2, [4.0, 8.0], 2, 1, 2)["out"], [6.0, 6.0], "out with scores of -20,000", 5e-3)
     t.close(attention(t, [1.0, 0.0], [0.0, 0.0, three * math.sqrt(2), 5.0], [4.0, 0.0, 8.0, 0.0], 1, 1, 2)["out"], [7.0, 0.0], "out with d = 2", 1e-4)
-    for heads, groups, n, d in [(6, 2, 70, 3), (8, 1, 33, 64), (4, 4, 100, 5)]:
+    for heads, groups, n, d in [(6, 2, 70, 3), (8, 1, 33, 64), (4, 4, 100, 5), (2, 1, 1100, 1)]:
         v = [float(j % 7 + g) for j in range(n) for g in range(groups) for _ in range(d)]
         found = attention(t, t.floats(heads * d), [0.5] * (n * groups * d), v, heads, groups, n)["out"]
         mean = sum(j % 7 for j in range(n)) / n

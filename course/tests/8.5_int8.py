@@ -87,7 +87,7 @@ def _(t):
 
 @T.test(2, "sizes", "any rows, and columns that are multiples of 32", hint="The last block may have fewer rows, and the last tile fewer columns.")
 def _(t):
-    for rows, columns in ((1, 32), (2, 96), (7, 160), (9, 1056), (70, 64), (2, 2528)):
+    for rows, columns in ((1, 32), (2, 96), (7, 160), (9, 1056), (70, 64), (2, 2528), (1, 5024)):
         q, scales, x = bytes_for(t, rows * columns), t.quarters(rows * columns // GROUP, -2, 2), t.quarters(columns, -2, 2)
         t.close(matvec(t, q, scales, x)["y"], product(q, scales, x), "y", 1e-4)
     t.equal(t.run(q=[], scales=[], x=[], rows=3, columns=0)["y"], [0.0] * 3, "y of three rows without columns")

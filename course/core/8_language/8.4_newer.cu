@@ -35,7 +35,8 @@ __global__ void rope_kernel(float* x, long pairs, int heads, int d, long first) 
   if (i >= pairs) return;
   const int half = d / 2, e = i % half;
   const long head = i / half, place = first + head / heads;
-  const float angle = place * powf(kBase, -2.0f * e / d), c = cosf(angle), s = sinf(angle);
+  const double angle = place * pow(double{kBase}, -2.0 * e / d);  // a float has no place above 2^24
+  const float c = static_cast<float>(cos(angle)), s = static_cast<float>(sin(angle));
   float *const left = x + head * d + e, *const right = left + half;
   const float a = *left, b = *right;
   *left = a * c - b * s;

@@ -67,6 +67,9 @@ def _(t):
     t.equal(found["written"], at, "text")
     found = t.run(logits=[0.25] * 90000, prompt=[1], count=2, temperature=1.0, random=[1 - 2 ** -24], window=2, lr=0.0)
     t.equal(found["written"], [299, 299], "text, where next() is just below 1")
+    for n in (19, 27, 100):
+        found = public("7.6").write(t, [-2.0] * (n * n), [n - 1], 1, 1.0, [1 - 2 ** -24])["written"]
+        t.equal(found, [n - 1], f"text, where next() is just below 1 and {n} tokens have the same chance")
     found = t.run(logits=[-1000.0, 0.0, 0.0] * 3, prompt=[0], count=2, temperature=1.0, random=[0.0], window=2, lr=0.0)
     t.equal(found["written"], [1, 1], "text, where the first token has no chance")
 
@@ -142,6 +145,8 @@ def _(t):
     t.equal(found["written"], [0, 1, 2], "text at temperature 0.001")
     t.equal(found["drawn"], [3], "calls of next()")
     t.equal(public("7.6").write(t, [400.0, 500.0, -500.0] * 3, [0], 2, 1e-36, [0.25, 0.75])["written"], [1, 1], "text at temperature 1e-36")
+    for temperature in (2e-39, 1e-44):
+        t.equal(public("7.6").write(t, [0.0, 1.0, 0.5] * 3, [0], 2, temperature, [0.0, 0.75])["written"], [1, 1], f"text at temperature {temperature:g}")
 
 
 @hidden("7.6", of="pieces", test="pieces of a long text", title="a text of 70,000 tokens", hint="A place in the text is a long.")

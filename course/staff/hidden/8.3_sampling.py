@@ -88,6 +88,8 @@ def _(t):
     public("8.3").is_shared(t, public("8.3").probabilities(t, [0.0, -math.inf, 0.0, -math.inf], 3.0, 4, 1.0), 1, 0, 1, 0)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-math.inf, 2.5], 0.0), 0, 1)
     public("8.3").is_shared(t, public("8.3").probabilities(t, [-700.0, -700.0, -701.0], 2e-37), 1, 1, 0)
+    for temperature in (2e-39, 1e-44):
+        public("8.3").is_shared(t, public("8.3").probabilities(t, [0.0, 1.0, 1.0], temperature), 0, 1, 1, what=f"probabilities at temperature {temperature:g}")
     for name, value in (("temperature", -1e-6), ("top_k", -100), ("top_p", 1.0001), ("top_p", -1e-6)):
         t.throws(f"{name} = {value}", "std::invalid_argument", **{"logits": [0.0], "temperature": 0.0, "top_k": 0, "top_p": 1.0, name: value})
     t.throws("top_p = 2 where a token is drawn", "std::invalid_argument", logits=[0.0], temperature=0.0, top_k=0, top_p=2.0, random=[0.5], draws=1)
@@ -98,6 +100,9 @@ def _(t):
     for size, n in ((2, 500), (7, 2000), (300, 900)):
         shares = [t.random.randint(1, 9) for _ in range(size)]
         public("8.3").has_shares(t, public("8.3").draw(t, public("8.3").logs(*shares), public("8.3").even(n))["tokens"], *shares)
+    for n in (23, 27, 28, 300):
+        public("8.3").draws_none_without_chance(t, n)
+    t.equal(sorted(public("8.3").draw(t, [-math.inf, 2.5, -math.inf, 2.5], [0.5, 0.0])["tokens"]), [1, 3], "tokens, sorted, where next() is 0 and the probability of the first")
     numbers = t.floats(6000, 0, 0.999)  # each count is within five standard deviations
     found = public("8.3").draw(t, public("8.3").logs(1, 2, 5, 12), numbers, top_k=3)["tokens"]
     for token, chance in ((0, 0), (1, 2 / 19), (2, 5 / 19), (3, 12 / 19)):

@@ -43,9 +43,9 @@ def _(t):
         t.close(found[2 * place:2 * place + 2], [math.cos(place), math.sin(place)], f"x at place {place}", 1e-2)
 
 
-@hidden("8.4", of="rope", test="far places", title="places of 2^31 and 2^32", hint="A place is a long.")
+@hidden("8.4", of="rope", test="far places", title="places above 2^24, 2^31 and 2^32", hint="A place is a long, and above 2^24 no float.")
 def _(t):
-    for place in (2 ** 31, 2 ** 32):  # floats have these to the last bit
+    for place in (2 ** 24 + 5, 2 ** 31, 2 ** 31 + 3, 2 ** 32, 2 ** 32 + 129):
         t.close(public("8.4").rope(t, [1.0, 0.0], 1, 2, place)["out"], [math.cos(place), math.sin(place)], f"x at place {place}", 1e-3)
 
 
