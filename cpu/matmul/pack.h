@@ -83,10 +83,10 @@ void pack_panel(const T* from, int64_t lane_step, int64_t lanes, int64_t step, i
 }
 
 // Whole panels of lanes that lie side by side. kWidth: the width where the compiler is to know it,
-// or 0. GCC makes better loops of it where it is a function of its own. They go across some panels,
-// since memory likes to be read along its rows, and down a few rows, which fill whole lines. Panels
-// are often a multiple of 4096 bytes apart, so that the first-level cache holds few of their lines
-// at a time.
+// or 0. GCC makes better loops of it where it is a function of its own. The loops take a few rows
+// of some panels at a time. Memory likes to be read along its rows, and a few rows fill whole lines
+// of a panel. Panels are often a multiple of 4096 bytes apart, so that the first-level cache holds
+// few of their lines at a time.
 template <int64_t kWidth, class T>
 __attribute__((noinline)) void pack_rows(const T* from, int64_t lanes, int64_t step, int64_t depth,
                                          int64_t width, T* to) {
