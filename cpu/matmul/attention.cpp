@@ -16,7 +16,7 @@ namespace gradus::cpu {
 
 namespace {
 
-constexpr int64_t kQueries = 64, kKeys = 128;  // of a tile
+constexpr int64_t kQueries = 128, kKeys = 128;  // of a tile
 
 template <class T>
 struct Matrix {

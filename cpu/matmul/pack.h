@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <type_traits>
 
 namespace gradus::cpu {
 
@@ -60,54 +58,70 @@ void pack_block(const T* from, int64_t lane_step, int64_t depth, int64_t width, 
     for (int64_t l = 0; l < kBlock<T>; ++l) to[i * width + l] = from[l * lane_step + i];
 }
 
+// Steps of the depth that are packed at once for all lanes of a panel: they stay in the first-level
+// cache until their lines are full.
+inline constexpr int64_t kDepthAtOnce = 64;
+
 // One panel: to[i][l] = from[l * lane_step + i * step] for l < lanes, 0 for the rest of `width`.
 template <class T>
 void pack_panel(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
                 int64_t width, T* to) {
   if (lanes < width) std::fill_n(to, depth * width, T(0));
   int64_t first = 0;
-  if (step == 1)
-    for (; first + kBlock<T> <= lanes; first += kBlock<T>)
-      pack_block(from + first * lane_step, lane_step, depth, width, to + first);
+  if (lane_step == 1) {
+    for (int64_t i = 0; i < depth; ++i) copy_few(from + i * step, lanes, to + i * width);
+    first = lanes;
+  } else if (step == 1) {
+    first = lanes / kBlock<T> * kBlock<T>;
+    for (int64_t i = 0; i < depth; i += kDepthAtOnce)
+      for (int64_t l = 0; l < first; l += kBlock<T>)
+        pack_block(from + l * lane_step + i, lane_step, std::min(kDepthAtOnce, depth - i), width,
+                   to + i * width + l);
+  }
   for (int64_t i = 0; i < depth; ++i)
     for (int64_t l = first; l < lanes; ++l) to[i * width + l] = from[l * lane_step + i * step];
+}
+
+// Whole panels of lanes that lie side by side. kWidth: the width where the compiler is to know it,
+// or 0. GCC makes better loops of it where it is a function of its own. The loops take a few rows
+// of some panels at a time. Memory likes to be read along its rows, and a few rows fill whole lines
+// of a panel. Panels are often a multiple of 4096 bytes apart, so that the first-level cache holds
+// few of their lines at a time.
+template <int64_t kWidth, class T>
+__attribute__((noinline)) void pack_rows(const T* from, int64_t lanes, int64_t step, int64_t depth,
+                                         int64_t width, T* to) {
+  typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+  constexpr int64_t kDown = 4;
+  if constexpr (kWidth > 0) width = kWidth;
+  const int64_t across = std::max<int64_t>(128 / width, 1) * width;
+  for (int64_t left = 0; left < lanes; left += across)
+    for (int64_t i = 0; i < depth; i += kDown)
+      for (int64_t lane = left, end = std::min(left + across, lanes); lane < end; lane += width)
+        for (int64_t row = i; row < std::min(i + kDown, depth); ++row) {
+          const T* const at = from + row * step + lane;
+          T* const out = to + lane * depth + row * width;
+          for (int64_t l = 0; l < width; l += 64 / sizeof(T))
+            __builtin_prefetch(at + kLanesAhead * step + l);
+          if constexpr (kWidth == 0)
+            copy_few(at, width, out);
+          else
+            for (int64_t l = 0; l < kWidth; l += kBlock<T>)
+              *reinterpret_cast<Vector*>(out + l) = *reinterpret_cast<const Vector*>(at + l);
+        }
 }
 
 // All panels of `width` lanes each, one after the other.
 template <class T>
 void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
           int64_t width, T* to) {
-  if (lane_step != 1) {
-    for (int64_t lane = 0; lane < lanes; lane += width)
-      pack_panel(from + lane * lane_step, lane_step, std::min(width, lanes - lane), step, depth,
-                 width, to + lane * depth);
-    return;
-  }
-  // The loop goes across all panels, since memory likes to be read along its rows. Panels are often
-  // a multiple of 4096 bytes apart, so that the first-level cache holds few of their lines at a
-  // time: so many rows are taken at once that they fill whole lines.
-  const int64_t whole = lanes / width * width;
-  if (whole < lanes) std::fill_n(to + whole * depth, depth * width, T(0));
-  constexpr int64_t kLine = 64 / sizeof(T);
-  const int64_t rows = kLine / std::gcd(kLine, width);
-  const auto run = [&](auto known_width) {
-    for (int64_t i = 0; i < depth; i += rows)
-      for (int64_t lane = 0; lane < lanes; lane += int64_t{known_width})
-        for (int64_t row = i; row < std::min(i + rows, depth); ++row) {
-          const T* const at = from + row * step + lane;
-          T* const out = to + lane * depth + row * known_width;
-          for (int64_t l = 0; l < known_width; l += kLine)
-            __builtin_prefetch(at + kLanesAhead * step + l);
-          if (lane < whole)
-            copy_few<T>(at, known_width, out);
-          else
-            copy_few(at, lanes - lane, out);
-        }
-  };
-  // The widths of float for AVX-512: 12 known to the compiler takes 0.4 of the time in the caches.
-  width == 12   ? run(std::integral_constant<int64_t, 12>())
-  : width == 32 ? run(std::integral_constant<int64_t, 32>())
-                : run(width);
+  const int64_t whole = lane_step == 1 ? lanes / width * width : 0;
+  // The widths of float for AVX-512: a known one takes half of the time in the caches.
+  width == 12   ? pack_rows<12>(from, whole, step, depth, width, to)
+  : width == 32 ? pack_rows<32>(from, whole, step, depth, width, to)
+                : pack_rows<0>(from, whole, step, depth, width, to);
+  for (int64_t lane = whole; lane < lanes; lane += width)
+    pack_panel(from + lane * lane_step, lane_step, std::min(width, lanes - lane), step, depth,
+               width, to + lane * depth);
 }
 
 }  // namespace gradus::cpu

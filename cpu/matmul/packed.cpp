@@ -78,10 +78,16 @@ void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t 
     }
 }
 
+// Operands of at most so many bytes are read where they lie: rows that lie far apart leave the
+// caches.
+constexpr int64_t kBytesInPlace = 5 << 18;
+
 template <class T>
 bool takes_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
-  return p.k <= kDepth<T> && p.m >= kernel.rows && p.n >= kernel.columns && p.a_column == 1 &&
-         p.b_column == 1 && p.out_column == 1 && !p.bias && !p.b_is_packed;
+  const int64_t bytes = (p.m + p.n) * p.k * static_cast<int64_t>(sizeof(T));
+  return p.k <= kDepth<T> && bytes <= kBytesInPlace && p.m >= kernel.rows &&
+         p.n >= kernel.columns && p.a_column == 1 && p.b_column == 1 && p.out_column == 1 &&
+         !p.bias && !p.b_is_packed;
 }
 
 // The last tiles are lower ones, which reach back over their neighbours, and compute some elements

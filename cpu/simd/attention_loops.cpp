@@ -100,14 +100,24 @@ GRADUS_TARGET T dot(int64_t n, const T* x, const T* y) {
   return lane_sum<T>(n, [=](int64_t i) { return x[i] * y[i]; });
 }
 
+template <class T>
+constexpr AttentionLoops<T> attention_loops() {
+  return {weigh<T>, weigh_again<T>, grad<T>, add<T>, dot<T>};
+}
+
 }  // namespace
 }  // namespace GRADUS_SET
+}  // namespace gradus::cpu
+
+#if GRADUS_VECTOR == 64
+#include "gradus/cpu/simd/attention_avx512.inc"
+#endif
+
+namespace gradus::cpu {
 
 template <class T>
 const AttentionLoops<T>& AttentionLoops<T>::GRADUS_SET() {
-  static constexpr AttentionLoops loops = {
-      cpu::GRADUS_SET::weigh<T>, cpu::GRADUS_SET::weigh_again<T>, cpu::GRADUS_SET::grad<T>,
-      cpu::GRADUS_SET::add<T>, cpu::GRADUS_SET::dot<T>};
+  static constexpr AttentionLoops loops = cpu::GRADUS_SET::attention_loops<T>();
   return loops;
 }
 template const AttentionLoops<float>& AttentionLoops<float>::GRADUS_SET();

@@ -193,7 +193,7 @@ GRADUS_TARGET void arange(int64_t n, void* to, const void* const* in) {
     out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(first + i), step, start));
 }
 
-// own_loop: the loop that a set has in place of map<op, float>. An optional, since GCC takes no address of a function
+// own_loop: the loop that a set has in place of map<op, float>; own_grad_loop: of map_grad<op, float>. An optional, since GCC takes no address of a function
 // for a constant that compares unequal to null while it sanitizes.
 #if GRADUS_VECTOR == 64
 }  // namespace gradus::cpu::GRADUS_SET
@@ -217,6 +217,9 @@ constexpr std::optional<Loop> own_loop(UnaryOp op) {
 }
 #else
 constexpr std::optional<Loop> own_loop(UnaryOp) { return std::nullopt; }
+#endif
+#if GRADUS_VECTOR != 64
+constexpr std::optional<Loop> own_grad_loop(UnaryOp) { return std::nullopt; }
 #endif
 
 // Whether this set has a loop of a row on T.
@@ -244,7 +247,9 @@ constexpr Loop loop_of_map() {
 }
 template <UnaryOp op, class T>
 constexpr Loop loop_of_map_grad() {
-  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Unary<op>, T>())
+  if constexpr (std::is_same_v<T, float> && own_grad_loop(op).has_value())
+    return *own_grad_loop(op);
+  else if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Unary<op>, T>())
     return map_grad<op, T>;
   else
     return nullptr;

@@ -324,7 +324,31 @@ void check_gelu() {
     }
   }
 }
+// Its slope is at most 1.13; the errors of the share and of x times the density add up.
+template <class T>
+void check_slope_of_gelu() {
+  std::vector<T> x;
+  for (int i = 0; i < 100'000; ++i) x.push_back(static_cast<T>(test::real(-20, 20)));
+  for (const T value : {T(0), T(1e-30), T(1e15)}) x.push_back(value), x.push_back(-value);
+  const std::vector<T> grad(x.size(), T(1));
+  std::vector<T> y(x.size());
+  for (const InstructionSet set : instruction_sets()) {
+    const void* in[] = {grad.data(), x.data(), x.data()};
+    loops_of(set, dtype_of<T>)
+        .map_grad[static_cast<int>(UnaryOp::gelu)](std::ssize(x), y.data(), in);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Wide<T> wide = x[i], share = std::erfc(-wide * std::sqrt(Wide<T>(0.5))) / 2;
+      const Wide<T> slope =
+          share + wide * std::exp(-wide * wide / 2) * std::sqrt(Wide<T>(M_2_PI)) / 2;
+      ASSERT_LE(std::fabs(Wide<T>(y[i]) - slope), 2 * Wide<T>(std::numeric_limits<T>::epsilon()))
+          << "the slope of gelu(" << x[i] << ") of set " << static_cast<int>(set);
+    }
+  }
+}
+
 TEST(CpuMath, GeluInFloat) { check_gelu<float>(); }
+TEST(CpuMath, SlopeOfGeluInFloat) { check_slope_of_gelu<float>(); }
+TEST(CpuMath, SlopeOfGeluInDouble) { check_slope_of_gelu<double>(); }
 TEST(CpuMath, GeluInDouble) { check_gelu<double>(); }
 
 TEST(CpuMath, SpecialValuesAreExact) {

@@ -152,12 +152,14 @@ TEST(CpuMicroKernels, Double) { check_micro_kernels<double>(); }
 TEST(CpuMicroKernels, Long) { check_micro_kernels<int64_t>(); }
 
 // Dense rows are multiplied in place, others are packed. Both sum in the same order.
+// Products of a tile and up to `more` rows and columns, of up to `depth` terms.
 template <class T>
-void check_layouts() {
+void check_layouts(int64_t more, int64_t depth) {
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     SCOPED_TRACE(static_cast<int>(set));
     const cpu::MicroKernel<T>& kernel = cpu::table_of<cpu::MicroKernel<T>>(set);
-    const int64_t m = kernel.rows + pick(0, 30), k = pick(1, 200), n = kernel.columns + pick(0, 80);
+    const int64_t m = kernel.rows + pick(more / 2, more), k = pick(depth / 2, depth),
+                  n = kernel.columns + pick(more / 2, more);
     const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                  b = random_tensor({1, k, n}, dtype_of<T>);
     const auto multiply = [&](const Tensor& x, const Tensor& y) {
@@ -180,7 +182,11 @@ void check_layouts() {
   }
 }
 TEST(CpuMicroKernels, EveryLayoutGivesTheSameBits) {
-  for (int round = 0; round < 10; ++round) check_layouts<float>(), check_layouts<double>();
+  for (const int64_t more : {0, 7, 30, 80, 300})
+    for (const int64_t depth : {2, 30, 200})
+      check_layouts<float>(more, depth), check_layouts<double>(more, depth);
+  // Operands too large to be read where they lie.
+  check_layouts<float>(900, 500);
 }
 
 // A few rows are multiplied straight from b, with the bits of a product that packs it.

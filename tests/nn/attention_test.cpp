@@ -73,7 +73,8 @@ Operands operands(const Sizes& s, ScalarType dtype, bool masked) {
 // Sizes about the tiles of the kernels, causal and masked, with dropout.
 TEST(Attention, KernelsAgreeWithTheComposite) {
   manual_seed(1);
-  const std::vector<Sizes> all{{2, 2, 3, 5, 4, 3}, {1, 2, 70, 130, 5, 17}, {1, 1, 65, 64, 70, 2}};
+  const std::vector<Sizes> all{
+      {2, 2, 3, 5, 4, 3}, {1, 2, 70, 130, 5, 17}, {1, 1, 65, 64, 70, 2}, {1, 1, 140, 273, 6, 9}};
   for (const Sizes& s : all)
     for (const ScalarType dtype : {kDouble, kFloat})
       for (const int way : {0, 1, 2, 3}) {
@@ -88,6 +89,26 @@ TEST(Attention, KernelsAgreeWithTheComposite) {
         if (cuda::is_available())
           expect_close(run(how, x.to(kCUDA), true), composite, tolerance, what + ", CUDA");
       }
+}
+
+// A query that is no number gives no numbers, whatever the place of its row and the length of the
+// lines, and leaves its neighbours as they are.
+TEST(Attention, NanOfAQueryReachesItsRowAlone) {
+  manual_seed(2);
+  for (const int64_t keys : {1, 15, 16, 17, 130}) {
+    const Tensor q = randn({1, 1, 140, 8}), k = randn({1, 1, keys, 8}), v = randn({1, 1, keys, 8});
+    const Tensor clean = scaled_dot_product_attention(q, k, v);
+    for (const int64_t row : {0, 131}) {
+      const Tensor broken = q.clone();
+      broken.select(2, row).fill_(NAN);
+      const Tensor out = scaled_dot_product_attention(broken, k, v);
+      EXPECT_TRUE(out.select(2, row).isnan().all().item<bool>()) << keys << " keys, row " << row;
+      for (const int64_t other : {row - 1, row + 1})
+        if (other >= 0)
+          EXPECT_TRUE(out.select(2, other).equal(clean.select(2, other)))
+              << keys << " keys, row " << other;
+    }
+  }
 }
 
 // Without a width all scores are 0: the mean of the values.
