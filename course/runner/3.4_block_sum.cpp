@@ -1,6 +1,6 @@
 // Runs task 3.4. "queued" is a number of elements for which kernels are only queued.
 #include "core/cuda.h"
-#include "runner/3.1_queued.h"
+#include "runner/queued.h"
 #include "runner/gpu_array.h"
 #include "runner/runner.h"
 

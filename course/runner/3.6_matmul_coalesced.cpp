@@ -1,6 +1,6 @@
 // Runs task 3.6. With "queued" kernels are only queued.
 #include "core/cuda.h"
-#include "runner/3.1_queued.h"
+#include "runner/queued.h"
 #include "runner/gpu_array.h"
 #include "runner/runner.h"
 

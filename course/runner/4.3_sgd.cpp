@@ -4,7 +4,7 @@
 #include <list>
 
 #include "core/training.h"
-#include "runner/3.1_queued.h"
+#include "runner/queued.h"
 #include "runner/gpu_array.h"
 #include "runner/runner.h"
 
