@@ -293,8 +293,8 @@ for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
 setattr(Tensor, "type", type)
 setattr(Tensor, "norm", lambda self, p=2, *places, **options: norm(self, p, *places, **options))
 setattr(Tensor, "nonzero", lambda self, *, as_tuple=False: nonzero(self, as_tuple=as_tuple))
-setattr(Tensor, "roll", roll)
-setattr(Tensor, "bincount", bincount)
+setattr(Tensor, "roll", lambda self, shifts, dims=(): roll(self, shifts, dims))
+setattr(Tensor, "bincount", lambda self, weights=None, minlength=0: bincount(self, weights, minlength))
 setattr(Tensor, "unique", unique)
 setattr(Tensor, "unique_consecutive", unique_consecutive)
 

@@ -35,8 +35,8 @@ def assert_close(actual: Any, expected: Any, *, rtol: float | None = None, atol:
             f"The values for attribute 'device' do not match: {a.device} != {b.device}.")
     known = max(_TOLERANCES.get(str(x.dtype).rpartition(".")[2], (0.0, 0.0)) for x in (a, b))
     rtol, atol = known[0] if rtol is None else rtol, known[1] if atol is None else atol
-    b = b.to(a.device).to(_gradus.promote_types(a.dtype, b.dtype))
-    a = a.to(b.dtype)
+    kind: Any = _gradus.promote_types(a.dtype, b.dtype)
+    a, b = a.to(kind), b.to(a.device).to(kind)
     if not _gradus.allclose(a, b, rtol, atol, equal_nan):
         wrong = ~_gradus.isclose(a, b, rtol, atol, equal_nan)
         away = (a - b).abs() if a.dtype is not _gradus.bool else wrong

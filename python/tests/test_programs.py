@@ -243,6 +243,12 @@ def test_names_of_pytorchs_files():
         assert gradus.is_autocast_enabled("cpu") and gradus.get_autocast_dtype("cpu") is gradus.bfloat16
     assert not gradus.is_autocast_enabled("cpu")
     assert len(nn.LSTM(2, 3, 2, bidirectional=True).all_weights) == 4 and nn.GRU(2, 3).all_weights[0][0].shape == (9, 2)
+    scaler = gradus.amp.GradScaler("cpu", init_scale=8.0)
+    state = scaler.state_dict()
+    assert state["scale"] == 8 and state["growth_factor"] == 2
+    state["scale"] = 4.0
+    scaler.load_state_dict(state)
+    assert scaler.get_scale() == 4 and gradus.amp.GradScaler(16.0).get_scale() == 16
     with gradus.random.fork_rng():
         gradus.manual_seed(5)
     gradus.testing.assert_close(gradus.ones(2), gradus.ones(2) + 1e-7)

@@ -53,7 +53,7 @@ def hvp(func: Callable[..., Any], inputs: _Tensors, v: _Tensors | None = None, c
         value = func(*given)
         first = [_gradus.zeros_like(x) if g is None else g
                  for g, x in zip(_gradus._grad(value, given, None, True, True, True), given)]
-        along = sum((g * w).sum() for g, w in zip(first, weights))
+        along: Any = sum((g * w).sum() for g, w in zip(first, weights))
         if along.requires_grad:
             second = [_gradus.zeros_like(x) if g is None else g
                       for g, x in zip(_gradus._grad(along, given, None, True, create_graph, True), given)]

@@ -53,6 +53,4 @@ class mps:
 
 
 # import gradus.backends.cudnn as cudnn
-for _name in ("cuda", "cudnn", "mps"):
-    sys.modules[f"{__name__}.{_name}"] = globals()[_name]
-del _name
+sys.modules.update({f"{__name__}.cuda": cuda, f"{__name__}.cudnn": cudnn, f"{__name__}.mps": mps})  # type: ignore[dict-item]

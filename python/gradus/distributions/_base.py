@@ -157,10 +157,21 @@ class Independent(Distribution):
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
         super().__init__(shape[:len(shape) - n], shape[len(shape) - n:] + base_distribution.event_shape, validate_args)
 
-    has_rsample = property(lambda self: self.base_dist.has_rsample)  # type: ignore[assignment]
-    mean = property(lambda self: self.base_dist.mean)
-    mode = property(lambda self: self.base_dist.mode)
-    variance = property(lambda self: self.base_dist.variance)
+    @property
+    def has_rsample(self) -> Any:  # type: ignore[override]
+        return self.base_dist.has_rsample
+
+    @property
+    def mean(self) -> Any:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        return self.base_dist.variance
 
     def _sum(self, x: Any) -> Any:
         return x.sum(list(range(-self.reinterpreted_batch_ndims, 0))) if self.reinterpreted_batch_ndims else x

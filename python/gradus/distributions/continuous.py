@@ -53,8 +53,13 @@ class _Located(Distribution):
         self.loc, self.scale = tensors(loc, scale)
         super().__init__(self.loc.shape, (), validate_args)
 
-    mean = property(lambda self: self.loc)
-    mode = property(lambda self: self.loc)
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
 
     def _drawn(self, shape: Any) -> Any:
         raise NotImplementedError
@@ -76,8 +81,13 @@ class Normal(_Located):
     tensor(-0.9189)
     """
 
-    variance = property(lambda self: self.scale ** 2)
-    stddev = property(lambda self: self.scale)  # type: ignore[assignment]
+    @property
+    def variance(self) -> Any:
+        return self.scale ** 2
+
+    @property
+    def stddev(self) -> Any:
+        return self.scale
 
     def _drawn(self, shape: Any) -> Any:
         return _gradus.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
@@ -98,7 +108,9 @@ class Normal(_Located):
 class Laplace(_Located):
     """The distribution of density exp(-|x - loc| / scale) / (2 scale)."""
 
-    variance = property(lambda self: 2 * self.scale ** 2)
+    @property
+    def variance(self) -> Any:
+        return 2 * self.scale ** 2
 
     def _drawn(self, shape: Any) -> Any:
         u = _unit(shape, self.loc) * 2 - 1
@@ -122,8 +134,13 @@ class Laplace(_Located):
 class Cauchy(_Located):
     """The distribution of a ratio of two normal numbers, which has no mean."""
 
-    mean = property(lambda self: _gradus.full_like(self.loc, math.nan))
-    variance = property(lambda self: _gradus.full_like(self.loc, math.inf))
+    @property
+    def mean(self) -> Any:
+        return _gradus.full_like(self.loc, math.nan)
+
+    @property
+    def variance(self) -> Any:
+        return _gradus.full_like(self.loc, math.inf)
 
     def _drawn(self, shape: Any) -> Any:
         return _gradus.empty(shape, dtype=self.loc.dtype, device=self.loc.device).cauchy_()
@@ -144,8 +161,13 @@ class Cauchy(_Located):
 class Gumbel(_Located):
     """The distribution of the largest of many numbers."""
 
-    mean = property(lambda self: self.loc + self.scale * 0.57721566490153286)
-    variance = property(lambda self: (math.pi * self.scale) ** 2 / 6)
+    @property
+    def mean(self) -> Any:
+        return self.loc + self.scale * 0.57721566490153286
+
+    @property
+    def variance(self) -> Any:
+        return (math.pi * self.scale) ** 2 / 6
 
     def _drawn(self, shape: Any) -> Any:
         return -(-_unit(shape, self.loc).log()).log()
@@ -175,7 +197,9 @@ class StudentT(Distribution):
     def mean(self) -> Any:
         return _gradus.where(self.df > 1, self.loc, _gradus.full_like(self.loc, math.nan))
 
-    mode = property(lambda self: self.loc)
+    @property
+    def mode(self) -> Any:
+        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -208,9 +232,17 @@ class Uniform(Distribution):
         if self._validate_args and not bool((self.low < self.high).all()):
             raise _gradus.ValueError(f"Uniform: low is {self.low} and high {self.high}; expected low below high")
 
-    support = property(lambda self: constraints.interval(self.low, self.high))  # type: ignore[assignment]
-    mean = property(lambda self: (self.low + self.high) / 2)
-    variance = property(lambda self: (self.high - self.low) ** 2 / 12)
+    @property
+    def support(self) -> Any:
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Any:
+        return (self.low + self.high) / 2
+
+    @property
+    def variance(self) -> Any:
+        return (self.high - self.low) ** 2 / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = _gradus.rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
@@ -242,9 +274,17 @@ class Exponential(Distribution):
         self.rate, = tensors(rate)
         super().__init__(self.rate.shape, (), validate_args)
 
-    mean = property(lambda self: 1 / self.rate)
-    mode = property(lambda self: _gradus.zeros_like(self.rate))
-    variance = property(lambda self: self.rate ** -2)
+    @property
+    def mean(self) -> Any:
+        return 1 / self.rate
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.rate)
+
+    @property
+    def variance(self) -> Any:
+        return self.rate ** -2
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -274,9 +314,17 @@ class Gamma(Distribution):
         self.concentration, self.rate = tensors(concentration, rate)
         super().__init__(self.concentration.shape, (), validate_args)
 
-    mean = property(lambda self: self.concentration / self.rate)
-    mode = property(lambda self: ((self.concentration - 1) / self.rate).clamp(min=0))
-    variance = property(lambda self: self.concentration / self.rate ** 2)
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        return self.concentration / self.rate ** 2
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -312,7 +360,9 @@ class Dirichlet(Distribution):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
 
-    mean = property(lambda self: self.concentration / self.concentration.sum(-1, True))
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.concentration.sum(-1, True)
 
     @property
     def variance(self) -> Any:
@@ -348,7 +398,9 @@ class Beta(Distribution):
     def _both(self) -> Dirichlet:
         return Dirichlet(_gradus.stack([self.concentration1, self.concentration0], -1), False)
 
-    mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
+    @property
+    def mean(self) -> Any:
+        return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
     def variance(self) -> Any:
@@ -397,11 +449,25 @@ class MultivariateNormal(Distribution):
         n = self.loc.size(-1)
         return self._unbroadcasted_scale_tril.expand(self._batch_shape + (n, n))
 
-    covariance_matrix = property(lambda self: self.scale_tril @ self.scale_tril.mT)
-    precision_matrix = property(lambda self: _gradus.linalg_inv(self.covariance_matrix))
-    mean = property(lambda self: self.loc)
-    mode = property(lambda self: self.loc)
-    variance = property(lambda self: (self.scale_tril ** 2).sum(-1))
+    @property
+    def covariance_matrix(self) -> Any:
+        return self.scale_tril @ self.scale_tril.mT
+
+    @property
+    def precision_matrix(self) -> Any:
+        return _gradus.linalg_inv(self.covariance_matrix)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return (self.scale_tril ** 2).sum(-1)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = _gradus.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
@@ -433,9 +499,17 @@ class HalfNormal(Distribution):
         self.scale, = tensors(scale)
         super().__init__(self.scale.shape, (), validate_args)
 
-    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
-    mode = property(lambda self: _gradus.zeros_like(self.scale))
-    variance = property(lambda self: self.scale ** 2 * (1 - 2 / math.pi))
+    @property
+    def mean(self) -> Any:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.scale)
+
+    @property
+    def variance(self) -> Any:
+        return self.scale ** 2 * (1 - 2 / math.pi)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         return Normal(0.0, self.scale).rsample(sample_shape).abs()

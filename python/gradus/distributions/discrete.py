@@ -56,15 +56,25 @@ class Categorical(Distribution):
             return self.logits.softmax(-1)
         raise AttributeError(name)
 
-    support = property(lambda self: constraints.integer_interval(0, self._num_events - 1))  # type: ignore[assignment]
-    param_shape = property(lambda self: self._param.shape)
-    mode = property(lambda self: self.probs.argmax(-1))
+    @property
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.shape
+
+    @property
+    def mode(self) -> Any:
+        return self.probs.argmax(-1)
 
     @property
     def mean(self) -> Any:
         return self.probs.new_full(self._extended_shape(), float("nan"))
 
-    variance = property(lambda self: self.mean)
+    @property
+    def variance(self) -> Any:
+        return self.mean
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -99,10 +109,21 @@ class OneHotCategorical(Distribution):
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
 
-    probs = property(lambda self: self._categorical.probs)
-    logits = property(lambda self: self._categorical.logits)
-    mean = probs
-    variance = property(lambda self: self.probs * (1 - self.probs))
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         drawn = self._categorical.sample(sample_shape)
@@ -148,7 +169,9 @@ class _OfProbs(Distribution):
             return self.logits.sigmoid()
         raise AttributeError(name)
 
-    param_shape = property(lambda self: self._param.shape)
+    @property
+    def param_shape(self) -> Any:
+        return self._param.shape
 
 
 class Bernoulli(_OfProbs):
@@ -156,8 +179,14 @@ class Bernoulli(_OfProbs):
 
     support = constraints.boolean  # type: ignore[assignment]
     has_enumerate_support = True
-    mean = property(lambda self: self.probs)
-    variance = property(lambda self: self.probs * (1 - self.probs))
+
+    @property
+    def mean(self) -> Any:
+        return self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
 
     @property
     def mode(self) -> Any:
@@ -185,9 +214,18 @@ class Geometric(_OfProbs):
     """The number of failures before the first success."""
 
     support = constraints.nonnegative_integer  # type: ignore[assignment]
-    mean = property(lambda self: 1 / self.probs - 1)
-    mode = property(lambda self: _gradus.zeros_like(self.probs))
-    variance = property(lambda self: (1 / self.probs - 1) / self.probs)
+
+    @property
+    def mean(self) -> Any:
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return (1 / self.probs - 1) / self.probs
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -217,11 +255,25 @@ class Binomial(Distribution):
             Bernoulli(logits=given, validate_args=validate_args)
         super().__init__(given.shape, (), validate_args)
 
-    probs = property(lambda self: self._one.probs)
-    logits = property(lambda self: self._one.logits)
-    support = property(lambda self: constraints.integer_interval(0, self.total_count))  # type: ignore[assignment]
-    mean = property(lambda self: self.total_count * self.probs)
-    variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
+    @property
+    def probs(self) -> Any:
+        return self._one.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._one.logits
+
+    @property
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -247,10 +299,21 @@ class Multinomial(Distribution):
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
 
-    probs = property(lambda self: self._categorical.probs)
-    logits = property(lambda self: self._categorical.logits)
-    mean = property(lambda self: self.total_count * self.probs)
-    variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -271,9 +334,17 @@ class Poisson(Distribution):
         self.rate, = tensors(rate)
         super().__init__(self.rate.shape, (), validate_args)
 
-    mean = property(lambda self: self.rate)
-    mode = property(lambda self: self.rate.floor())
-    variance = property(lambda self: self.rate)
+    @property
+    def mean(self) -> Any:
+        return self.rate
+
+    @property
+    def mode(self) -> Any:
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Any:
+        return self.rate
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:

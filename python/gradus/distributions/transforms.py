@@ -48,7 +48,9 @@ class _Inverse(Transform):
         super().__init__()
         self._of, self.event_dim = of, of.event_dim
 
-    inv = property(lambda self: self._of)  # type: ignore[assignment]
+    @property
+    def inv(self) -> Any:
+        return self._of
 
     def _call(self, x: Any) -> Any:
         return self._of._inverse(x)
@@ -153,13 +155,15 @@ class TransformedDistribution(Distribution):
     """The distribution of f(x), where x is one of base_distribution."""
 
     def __init__(self, base_distribution: Distribution, transforms: Any, validate_args: bool | None = None) -> None:
-        self.base_dist = base_distribution
+        self.base_dist: Any = base_distribution
         self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
         shape = base_distribution.batch_shape + base_distribution.event_shape
         own = max([len(base_distribution.event_shape), *(each.event_dim for each in self.transforms)])
         super().__init__(shape[:len(shape) - own], shape[len(shape) - own:], validate_args)
 
-    has_rsample = property(lambda self: self.base_dist.has_rsample)  # type: ignore[assignment]
+    @property
+    def has_rsample(self) -> Any:  # type: ignore[override]
+        return self.base_dist.has_rsample
 
     def _through(self, x: Any) -> Any:
         for each in self.transforms:
@@ -195,10 +199,21 @@ class LogNormal(TransformedDistribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
 
-    loc = property(lambda self: self.base_dist.loc)
-    scale = property(lambda self: self.base_dist.scale)
-    mean = property(lambda self: (self.loc + self.scale ** 2 / 2).exp())
-    mode = property(lambda self: (self.loc - self.scale ** 2).exp())
+    @property
+    def loc(self) -> Any:
+        return self.base_dist.loc
+
+    @property
+    def scale(self) -> Any:
+        return self.base_dist.scale
+
+    @property
+    def mean(self) -> Any:
+        return (self.loc + self.scale ** 2 / 2).exp()
+
+    @property
+    def mode(self) -> Any:
+        return (self.loc - self.scale ** 2).exp()
 
     @property
     def variance(self) -> Any:
@@ -238,8 +253,13 @@ class RelaxedOneHotCategorical(Distribution):
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
 
-    probs = property(lambda self: self._categorical.probs)
-    logits = property(lambda self: self._categorical.logits)
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         logits = self.logits.expand(self._extended_shape(sample_shape))

@@ -16,10 +16,21 @@ class Measurement:
         self.number_per_run, self.raw_times, self.label = number_per_run, raw_times, label
         self.times = [time / number_per_run for time in raw_times]
 
-    mean = property(lambda self: statistics.mean(self.times))
-    median = property(lambda self: statistics.median(self.times))
-    iqr = property(lambda self: 0.0 if len(self.times) < 4 else
-                   statistics.quantiles(self.times, n=4)[2] - statistics.quantiles(self.times, n=4)[0])
+    @property
+    def mean(self) -> Any:
+        return statistics.mean(self.times)
+
+    @property
+    def median(self) -> Any:
+        return statistics.median(self.times)
+
+    @property
+    def iqr(self) -> Any:
+        return self._iqr()
+
+    def _iqr(self) -> float:
+        quarters = statistics.quantiles(self.times, n=4) if len(self.times) > 3 else [0.0]
+        return quarters[-1] - quarters[0]
 
     def __repr__(self) -> str:
         value, unit = next(((self.median * factor, unit) for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"))

@@ -176,10 +176,11 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     if not is_parametrized(module):
         module._parametrization_hook.remove()
         del module.parametrizations, module._parametrization_hook
-        module.__class__ = type(module)._without_parametrizations
+        module.__class__ = type_before_parametrizations(module)
     return module
 
 
 def type_before_parametrizations(module: Module) -> type:
     """The class of the module without its parametrizations."""
-    return type(module)._without_parametrizations if is_parametrized(module) else type(module)
+    cls: type = getattr(type(module), "_without_parametrizations", type(module))
+    return cls

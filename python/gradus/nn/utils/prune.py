@@ -154,7 +154,7 @@ class RandomUnstructured(BasePruningMethod):
         number = _count(self.amount, t.numel())
         mask = default_mask.clone(memory_format=_gradus.contiguous_format)
         if number:
-            places = _gradus.topk(self._scores(t).reshape(-1), number, largest=False).indices
+            places = _gradus.topk(self._scores(t).reshape(-1), number, largest=False)[1]
             mask.view(-1)[places] = 0
         return mask
 
@@ -181,7 +181,7 @@ class RandomStructured(BasePruningMethod):
         number = _count(self.amount, t.size(self.dim))
         mask = default_mask.clone()
         if number:
-            mask.index_fill_(self.dim, _gradus.topk(self._scores(t), number, largest=False).indices, 0)
+            mask.index_fill_(self.dim, _gradus.topk(self._scores(t), number, largest=False)[1], 0)
         return mask
 
 
