@@ -21,7 +21,8 @@ MODULES = ["gradus", "gradus.nn", "gradus.nn.functional", "gradus.nn.init", "gra
            "gradus.optim", "gradus.optim.lr_scheduler", "gradus.optim.swa_utils", "gradus.utils.data", "gradus.utils.checkpoint",
            "gradus.utils.benchmark", "gradus.autograd", "gradus.autograd.functional", "gradus.func", "gradus.distributions",
            "gradus.distributions.constraints", "gradus.distributions.transforms", "gradus.amp", "gradus.random",
-           "gradus.testing", "gradus.multiprocessing", "gradus.accelerator", "gradus.cuda", "gradus.sim", "gradus.watch", "gradus.metrics", "gradus.profiler", "gradus.distributed"]
+           "gradus.testing", "gradus.multiprocessing", "gradus.accelerator", "gradus.cuda", "gradus.sim",
+           "gradus.watch", "gradus.metrics", "gradus.profiler", "gradus.distributed"]
 HEAD = """# API of Python
 
 <!-- docs/make/python_api.py makes this page -->

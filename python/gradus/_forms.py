@@ -298,7 +298,8 @@ setattr(Tensor, "bincount", lambda self, weights=None, minlength=0: bincount(sel
 setattr(Tensor, "unique", unique)
 setattr(Tensor, "unique_consecutive", unique_consecutive)
 
-__all__ = ["Size", "are_deterministic_algorithms_enabled", "asarray", "bincount", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
+__all__ = ["Size", "are_deterministic_algorithms_enabled", "asarray", "bincount", "block_diag", "broadcast_shapes",
+           "broadcast_tensors", "cartesian_prod", "chain_matmul",
            "einsum", "finfo", "get_rng_state", "iinfo", "initial_seed", "is_tensor", "meshgrid", "nonzero", "norm", "numel",
            "roll", "seed", "set_rng_state", "split", "spmm", "tensordot", "unique", "unique_consecutive",
            "use_deterministic_algorithms"]

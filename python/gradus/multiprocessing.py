@@ -29,8 +29,8 @@ class ProcessContext:
 def spawn(fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1, join: bool = True, daemon: bool = False,
           start_method: str = "spawn") -> ProcessContext | None:
     """Runs fn(i, *args) in nprocs processes, each with its number i."""
-    context = multiprocessing.get_context(start_method)
-    processes: list[Any] = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]  # type: ignore[attr-defined]
+    context: Any = multiprocessing.get_context(start_method)
+    processes: list[Any] = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
     for process in processes:
         process.start()
     made = ProcessContext(processes)

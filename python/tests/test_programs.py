@@ -252,7 +252,8 @@ def test_names_of_pytorchs_files():
     with gradus.random.fork_rng():
         gradus.manual_seed(5)
     gradus.testing.assert_close(gradus.ones(2), gradus.ones(2) + 1e-7)
-    for a, b, match in ((gradus.ones(2), gradus.zeros(2), "Mismatched elements: 2 / 2"), (gradus.ones(2), gradus.ones(3), "shape"),
+    for a, b, match in ((gradus.ones(2), gradus.zeros(2), "Mismatched elements: 2 / 2"),
+                        (gradus.ones(2), gradus.ones(3), "shape"),
                         (gradus.ones(2), gradus.ones(2, dtype=gradus.float64), "dtype")):
         with pytest.raises(AssertionError, match=match):
             gradus.testing.assert_close([a], [b])

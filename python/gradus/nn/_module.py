@@ -459,7 +459,8 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
 
 setattr(Module, "__init_subclass__", classmethod(_init_subclass))
 for _function in (_call, register_forward_pre_hook, register_forward_hook,
-                  register_full_backward_hook, register_full_backward_pre_hook, forward, extra_repr, __repr__, apply, get_submodule,
+                  register_full_backward_hook, register_full_backward_pre_hook, forward, extra_repr, __repr__,
+                  apply, get_submodule,
                   get_parameter, get_buffer, register_buffer, state_dict, load_state_dict,
                   register_load_state_dict_post_hook,
                   __deepcopy__, __reduce_ex__, __setstate__):

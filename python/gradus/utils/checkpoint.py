@@ -63,8 +63,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     made: list[Any] = []
     # The parameters of the function have gradients even where no argument has one.
     anchor = _gradus.empty(0, requires_grad=True)
-    results = _Again.apply(lambda values: run(list(values)[1:]), _gradus.default_generator.get_state() if preserve_rng_state else None, made,
-                           anchor, *tensors)
+    state = _gradus.default_generator.get_state() if preserve_rng_state else None
+    results = _Again.apply(lambda values: run(list(values)[1:]), state, made, anchor, *tensors)
     return made[0](iter(results if isinstance(results, tuple) else (results,)))
 
 

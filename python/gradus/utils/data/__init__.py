@@ -293,7 +293,8 @@ def _next_in_worker(seed: int | None, batch_size: int | None, drop_last: bool) -
 class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
-    num_workers: processes that make the batches; 0: the calling thread makes them. In a process
+    num_workers: processes that make the batches; 0: the calling thread makes them. They are forked on Linux where
+    there is no GPU, and else begin anew and get the dataset by pickle. In a process
     each batch begins with a seed of its own for gradus and random, so its random numbers do not
     depend on num_workers either.
 
