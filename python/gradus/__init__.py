@@ -22,7 +22,8 @@ from ._modes import set_grad_enabled as set_grad_enabled
 from ._print import set_printoptions as set_printoptions
 from ._forms import *  # type: ignore[no-redef, assignment]  # noqa: F403
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
-from . import func as func, linalg as linalg, metrics as metrics, nn as nn, optim as optim
+from . import accelerator as accelerator, distributions as distributions, random as random, testing as testing, version as version
+from . import func as func, linalg as linalg, metrics as metrics, multiprocessing as multiprocessing, nn as nn, optim as optim
 from . import profiler as profiler, sim as sim, utils as utils, watch as watch
 from ._fuse import fuse as fuse, vectorize as vectorize
 from .amp import autocast as autocast

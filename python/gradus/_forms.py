@@ -13,6 +13,18 @@ from ._gradus import Tensor
 class Size(tuple):  # type: ignore[type-arg]
     """The sizes of a tensor's dimensions."""
 
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        out = tuple.__getitem__(self, index)
+        return Size(out) if isinstance(index, slice) else out
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, times: Any) -> Any:
+        return Size(tuple.__mul__(self, times))
+
     def numel(self) -> builtins.int:
         """The number of elements."""
         out = 1
@@ -22,6 +34,9 @@ class Size(tuple):  # type: ignore[type-arg]
 
     def __repr__(self) -> str:
         return f"gradus.Size({list(self)})"
+
+
+_gradus._nn._set_size_class(Size)
 
 
 def is_tensor(obj: Any) -> builtins.bool:
@@ -144,8 +159,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, dims_other: Any = None, *, ou
     of a, where dims_other are those of b.
 
     >>> import gradus
-    >>> gradus.tensordot(gradus.ones(2, 3), gradus.ones(3, 4), dims=1).shape
-    (2, 4)
+    >>> gradus.tensordot(gradus.ones(2, 3), gradus.ones(3, 4), dims=1).tolist()
+    [[3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]]
     """
     if isinstance(dims, builtins.int) and dims_other is None:
         dims, dims_other = range(a.dim() - dims, a.dim()), range(dims)
@@ -177,6 +192,34 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: builtins.bool
     if as_tuple:
         return input.nonzero_numpy()
     return _nonzero(input) if out is None else _gradus.nonzero(input, out=out)
+
+
+def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """The elements moved by shifts along dims; what leaves at one end comes in at the other. No dims: of all in a row."""
+    return _gradus.roll(input, shifts, dims)
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+    """How often each of the numbers 0, 1, ... is there, or the sum of the weights where it is; at least minlength of them."""
+    return _gradus.bincount(input, weights, minlength)
+
+
+_deterministic = {"mode": False, "warn_only": False}
+
+
+def use_deterministic_algorithms(mode: builtins.bool, *, warn_only: builtins.bool = False) -> None:
+    """Kept, without effect: operations give the same bits each time in either mode."""
+    _deterministic.update(mode=mode, warn_only=warn_only)
+
+
+def are_deterministic_algorithms_enabled() -> builtins.bool:
+    """What use_deterministic_algorithms() was given."""
+    return _deterministic["mode"]
+
+
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices."""
+    return _gradus.mm(input, mat2)
 
 
 def asarray(obj: Any, *, dtype: _gradus.dtype | None = None, device: Any = None, copy: builtins.bool | None = None,
@@ -250,10 +293,14 @@ for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
 setattr(Tensor, "type", type)
 setattr(Tensor, "norm", lambda self, p=2, *places, **options: norm(self, p, *places, **options))
 setattr(Tensor, "nonzero", lambda self, *, as_tuple=False: nonzero(self, as_tuple=as_tuple))
+setattr(Tensor, "roll", lambda self, shifts, dims=(): roll(self, shifts, dims))
+setattr(Tensor, "bincount", lambda self, weights=None, minlength=0: bincount(self, weights, minlength))
 setattr(Tensor, "unique", unique)
 setattr(Tensor, "unique_consecutive", unique_consecutive)
 
-__all__ = ["Size", "asarray", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul",
+__all__ = ["Size", "are_deterministic_algorithms_enabled", "asarray", "bincount", "block_diag", "broadcast_shapes",
+           "broadcast_tensors", "cartesian_prod", "chain_matmul",
            "einsum", "finfo", "get_rng_state", "iinfo", "initial_seed", "is_tensor", "meshgrid", "nonzero", "norm", "numel",
-           "seed", "set_rng_state", "split", "tensordot", "unique", "unique_consecutive"]
+           "roll", "seed", "set_rng_state", "split", "spmm", "tensordot", "unique", "unique_consecutive",
+           "use_deterministic_algorithms"]
 __all__ += [name for name in globals() if name.endswith("Tensor") and name != "Tensor"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _gradus
+from .amp import GradScaler, autocast as _autocast
 from ._gradus._cuda import *  # noqa: F403
 from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
@@ -145,3 +147,21 @@ def manual_seed(seed: int) -> None:
 def manual_seed_all(seed: int) -> None:
     """Seeds the generators of all devices."""
     _gradus.manual_seed(seed)
+
+
+class amp:
+    """Mixed precision on a GPU, under the names of torch.cuda.amp."""
+
+    GradScaler = GradScaler
+
+    class autocast(_autocast):
+        """gradus.autocast("cuda")."""
+
+        def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool | None = None) -> None:
+            super().__init__("cuda", dtype, enabled, cache_enabled)
+
+        def _arguments(self) -> Any:
+            return super()._arguments()[2:0:-1]
+
+
+sys.modules[f"{__name__}.amp"] = amp  # type: ignore[assignment]  # from gradus.cuda.amp import autocast

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Union
 
 from . import _gradus
 from ._modes import enable_grad
+from .utils._tree import flat
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
+__all__ = ["functional_call", "stack_module_state", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
            "vmap"]
 
 _Function = Callable[..., Any]
 _Places = Union[int, tuple[int, ...]]
-_Dims = Union[int, tuple[Union[int, None], ...], None]
+_Dims = Any  # a number, None, or lists, tuples and dictionaries of them
 
 
 def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
-         randomness: str = "error") -> _Function:
+         randomness: str = "error", *, chunk_size: int | None = None) -> _Function:
     """func for each sample at once: dimension in_dims of each argument counts the samples.
+
+    Arguments and results may be lists, tuples and dictionaries of tensors; so may in_dims and out_dims.
+    chunk_size: how many samples are computed at once.
 
     >>> import gradus
     >>> x, y = gradus.ones(3, 2), gradus.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -26,32 +31,77 @@ def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
     tensor([ 3.,  7., 11.])
     """
 
-    def mapped(*args: Any) -> Any:
-        return _gradus._vmap(func, args, in_dims, out_dims, randomness)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        tensors: list[Any] = []
+        given = flat((args, kwargs), tensors)
+        dims = _spread((in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args),
+                        dict.fromkeys(kwargs, 0)), (args, kwargs))
+        made: list[Any] = []
+
+        def of_list(*values: Any) -> Any:
+            own_args, own_kwargs = given(iter(values))
+            results: list[Any] = []
+            made[:] = [flat(func(*own_args, **own_kwargs), results), results]
+            return tuple(results)
+
+        def all_at_once(*values: Any) -> tuple[Any, ...]:
+            found = _gradus._vmap(of_list, values, tuple(dims), _places(out_dims), randomness)
+            return found if isinstance(found, tuple) else (found,)
+
+        if chunk_size is None:
+            results = all_at_once(*tensors)
+        else:
+            parts = [itertools.repeat(x) if dim is None else x.split(chunk_size, dim) for x, dim in zip(tensors, dims)]
+            chunks = [all_at_once(*values) for values in zip(*parts)]
+            out = _places(out_dims)
+            joined = out if isinstance(out, tuple) else (out,) * len(chunks[0])
+            results = tuple(_gradus.cat(list(column), dim) for column, dim in zip(zip(*chunks), joined))
+        return made[0](iter(results))
 
     return mapped
 
 
-def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
-    """A function that returns the gradient of func, whose value is one number, and that value."""
+def _places(out_dims: _Dims) -> Any:
+    return tuple(out_dims) if isinstance(out_dims, (tuple, list)) else out_dims
 
-    def computed(*given: Any) -> Any:
+
+def _spread(dims: Any, value: Any) -> list[Any]:
+    """The dimension of each tensor of a value, where dims says those of its parts."""
+    if isinstance(value, _gradus.Tensor):
+        return [dims]
+    if isinstance(value, dict):
+        return [each for key, part in value.items()
+                for each in _spread(dims[key] if isinstance(dims, dict) else dims, part)]
+    if isinstance(value, (list, tuple)):
+        parts = dims if isinstance(dims, (list, tuple)) else [dims] * len(value)
+        return [each for own, part in zip(parts, value) for each in _spread(own, part)]
+    return []
+
+
+def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
+    """A function that returns the gradient of func, whose value is one number, and that value.
+
+    An argument may be a list, a tuple or a dictionary of tensors; its gradient is one, too.
+    """
+
+    def computed(*given: Any, **kwargs: Any) -> Any:
         places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        args = list(given)
+        args, tensors = list(given), list[Any]()
+        rebuild = flat(tuple(args[i] for i in places), tensors)
         # The graph of the caller goes on through the arguments: gradients of gradients.
-        outer = _gradus.is_grad_enabled() and any(args[i].requires_grad for i in places)
+        outer = _gradus.is_grad_enabled() and any(x.requires_grad for x in tensors)
         with enable_grad():
-            for i in places:
-                args[i] = args[i].view_as(args[i]) if args[i].requires_grad else \
-                    args[i].detach().requires_grad_()
-            out = func(*args)
+            tensors = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in tensors]
+            for i, value in zip(places, rebuild(iter(tensors))):
+                args[i] = value
+            out = func(*args, **kwargs)
             value, aux = out if has_aux else (out, None)
-            grads = _gradus._grad(value, tuple(args[i] for i in places), None, None, True, True)
-        filled = tuple(_gradus.zeros_like(args[i]) if g is None else g
-                       for g, i in zip(grads, places))
+            grads = _gradus._grad(value, tuple(tensors), None, None, True, True)
+        filled = [_gradus.zeros_like(x) if g is None else g for g, x in zip(grads, tensors)]
         if not outer:
-            filled, value = tuple(g.detach() for g in filled), value.detach()
-        found = filled[0] if isinstance(argnums, int) else filled
+            filled, value = [g.detach() for g in filled], value.detach()
+        found = rebuild(iter(filled))
+        found = found[0] if isinstance(argnums, int) else found
         return (found, (value, aux)) if has_aux else (found, value)
 
     return computed
@@ -66,8 +116,8 @@ def grad(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Funct
     """
     both = grad_and_value(func, argnums, has_aux)
 
-    def computed(*args: Any) -> Any:
-        grads, value = both(*args)
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        grads, value = both(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads
 
     return computed
@@ -213,10 +263,28 @@ def vjp(func: _Function, *primals: Any, has_aux: bool = False) -> Any:
     return (*result, aux) if has_aux else result
 
 
-def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: Any = None,
-                    kwargs: dict[str, Any] | None = None) -> Any:
-    """module(*args, **kwargs) with other tensors in the place of parameters and buffers, by name."""
+def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,
+                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
+    """module(*args, **kwargs) with other tensors in the place of parameters and buffers, by name.
+
+    parameter_and_buffer_dicts: a dictionary, or several. tie_weights: a parameter of two names is replaced under both.
+    strict: every parameter and buffer has to be given.
+    """
     from .nn._module import _keeps_weights
+
+    dicts = parameter_and_buffer_dicts
+    given = dict(dicts) if isinstance(dicts, dict) else {name: x for each in dicts for name, x in each.items()}
+    if strict and (missing := [name for name in module.state_dict() if name not in given]):
+        raise _gradus.ValueError(f"functional_call: {', '.join(missing)} are missing; expected all names of the state")
+    if tie_weights:
+        first: dict[int, str] = {}
+        for path, part in module.named_modules():
+            for own, parameter in part._parameters.items():
+                name = f"{path}.{own}" if path else own
+                other = first.setdefault(id(parameter), name)
+                if other != name and (other in given) != (name in given):
+                    given.setdefault(name, given.get(other, given.get(name)))
+                    given.setdefault(other, given[name])
 
     if args is None:
         args = ()
@@ -224,7 +292,7 @@ def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: A
         args = (args,)
     before = []
     try:
-        for name, tensor in parameters_and_buffers.items():
+        for name, tensor in given.items():
             path, _, own = name.rpartition(".")
             part = module.get_submodule(path)
             if _keeps_weights(part, own):
@@ -240,3 +308,18 @@ def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: A
             _gradus._nn._exchange(part, own, tensor)
             if own in part.__dict__:
                 part.__dict__[own] = attribute
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters of several modules of one kind, stacked by name, and their buffers: for vmap() of functional_call().
+
+    Errors: ValueError for none, and for modules of different classes.
+    """
+    models = list(models)
+    if not models or len({type(model) for model in models}) > 1:
+        raise _gradus.ValueError("stack_module_state: expected at least one module, and all of one class")
+    parameters = {name: _gradus.stack([dict(model.named_parameters())[name].detach() for model in models]).requires_grad_()
+                  for name, _ in models[0].named_parameters()}
+    buffers = {name: _gradus.stack([dict(model.named_buffers())[name] for model in models])
+               for name, _ in models[0].named_buffers()}
+    return parameters, buffers

@@ -79,6 +79,7 @@ struct FunctionNode final : autograd::FunctionNodeBase, HoldsObjects {
     visit.held(context_);
   }
   std::string name_;
+  std::vector<bool> tensors_;  // which arguments of forward are tensors
   Held backward_, context_;
 
  private:
@@ -98,17 +99,24 @@ struct Context {
 nb::object apply_function(nb::handle cls, const nb::args& args) {
   auto node = std::make_shared<FunctionNode>();
   node->name_ = nb::cast<std::string>(nb::object(cls.attr("__name__"))) + "Backward";
-  for (const nb::handle arg : args)
-    if (is_tensor(arg.ptr()))
+  for (const nb::handle arg : args) {
+    node->tensors_.push_back(is_tensor(arg.ptr()));
+    if (node->tensors_.back())
       node->note(tensor_of(arg.ptr()));
     else
       node->note(0);
+  }
   const bool records = node->records();
   const nb::object context = nb::cast(Context{node});
   nb::object result;
   {
     const NoGradGuard guard;
-    result = cls.attr("forward")(context, *args);
+    if (nb::hasattr(cls, "setup_context")) {  // forward has no ctx
+      result = cls.attr("forward")(*args);
+      cls.attr("setup_context")(context, nb::borrow<nb::tuple>(args), result);
+    } else {
+      result = cls.attr("forward")(context, *args);
+    }
   }
   if (!records) return result;
   node->context_ = hold_callback(context);
@@ -168,8 +176,14 @@ void bind_autograd(nb::module_& m, nb::handle tensor) {
            })
       .def("set_materialize_grads",
            [](const Context& self, bool value) { self.get().set_materialize_grads(value); })
-      .def("_needs",
-           [](const Context& self, size_t index) { return self.get().needs_input_grad(index); });
+      .def_prop_ro("needs_input_grad", [](const Context& self) {
+        nb::list out;
+        const autograd::AutogradContext& context = self.get();
+        size_t edge = 0;
+        for (const bool tensor : self.node.lock()->tensors_)
+          out.append(nb::bool_(tensor && context.needs_input_grad(edge++)));
+        return nb::tuple(out);
+      });
   m.def("_apply_function", &apply_function);
 
   m.def(

@@ -205,6 +205,12 @@ static std::optional<Tensor> tensor_of_dtype(nb::handle data, std::optional<Scal
     const nb::dict interface(data.attr("__array_interface__"));
     return from_interface(data, interface, kCPU);
   }
+  // Others with places, such as a deque and a range.
+  if (PySequence_Check(data.ptr()) && !PyUnicode_Check(data.ptr()) && !PyBytes_Check(data.ptr())) {
+    const nb::object list = nb::steal(PySequence_List(data.ptr()));
+    if (list.is_valid()) return tensor_of_dtype(list, dtype);
+    PyErr_Clear();
+  }
   return std::nullopt;
 }
 

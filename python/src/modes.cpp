@@ -32,6 +32,22 @@ void bind_modes(nb::module_& m) {
   m.def(
       "is_inference_mode_enabled", [] { return InferenceMode::is_enabled(); },
       "Whether new tensors are inference tensors.");
+  const auto device_type = [](nb::handle given) {
+    Device device = kCUDA;
+    if (!given.is_none() && !load(given, true, device))
+      throw nb::type_error("autocast: expected the type of a device: cpu or cuda");
+    return device.type();
+  };
+  m.def(
+      "is_autocast_enabled",
+      [device_type](nb::handle given) { return autocast::is_autocast_enabled(device_type(given)); },
+      nb::arg("device_type") = nb::none(), "Whether autocast chooses types on this kind of device.");
+  m.def(
+      "get_autocast_dtype",
+      [device_type](nb::handle given) {
+        return to_python(autocast::get_autocast_dtype(device_type(given)));
+      },
+      nb::arg("device_type"), "The type in which autocast computes on this kind of device.");
   m.def(
       "get_default_dtype", [] { return to_python(get_default_dtype().toScalarType()); },
       "The dtype of tensors of floating point numbers.");

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.h"
+#include "computed.h"
 #include "cycles.h"
 #include "errors.h"
 #include "rows/direct.h"
@@ -41,6 +42,7 @@ NB_MODULE(_gradus, m) {
   bind_autograd(m, tensor);
   nb::module_ nn = m.def_submodule("_nn", "The modules of C++.");
   bind_modules(nn);
+  bind_computed(nn);
   nb::module_ optim = m.def_submodule("_optim", "The optimizers of C++.");
   bind_optimizers(optim);
   nb::module_ amp = m.def_submodule("_amp", "The mixed precision of C++.");

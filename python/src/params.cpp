@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "rows/rows.h"
+#include "size.h"
 #include "types.h"
 
 namespace gradus::python {
@@ -252,6 +253,22 @@ nb::object to_python(IntArrayRef value) {
   PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(value.size()));
   for (size_t i = 0; i < value.size(); ++i)
     PyTuple_SetItem(out, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(value[i]));
+  return nb::steal(out);
+}
+namespace {
+PyTypeObject* size_class = nullptr;
+}  // namespace
+void set_size_class(nb::handle cls) {
+  size_class = reinterpret_cast<PyTypeObject*>(cls.inc_ref().ptr());
+}
+nb::object size_object(IntArrayRef sizes) {
+  if (!size_class) return to_python(sizes);
+  static const auto allocate =
+      reinterpret_cast<allocfunc>(PyType_GetSlot(size_class, Py_tp_alloc));
+  PyObject* out = allocate(size_class, static_cast<Py_ssize_t>(sizes.size()));
+  if (!out) nb::raise_python_error();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    PyTuple_SetItem(out, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(sizes[i]));
   return nb::steal(out);
 }
 nb::object to_python(const OptionalIntArrayRef& value) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "computed.h"
 #include "cycles.h"
 #include "errors.h"
 #include "hooks.h"
@@ -110,6 +111,12 @@ Tensor exchange(nn::Module& module, const std::string& name, const Tensor& tenso
   const Tensor before = **known;
   set(module, name, **known, tensor);
   return before;
+}
+
+bool set_member(nn::Module& module, const std::string& name, const Tensor& tensor) {
+  Tensor* member = member_of(module, name);
+  if (member) *member = tensor;
+  return member != nullptr;
 }
 
 void register_child(nn::Module& module, const std::string& name, nb::handle child) {

@@ -14,6 +14,7 @@
 #include "protocols.h"
 #include "rows/rows.h"
 #include "shown_objects.h"
+#include "size.h"
 
 namespace gradus::python {
 
@@ -176,7 +177,7 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
     c.def_prop_ro(name, get, doc);
   };
   property(
-      "shape", [](const Tensor& x) { return to_python(x.sizes()); },
+      "shape", [](const Tensor& x) { return size_object(x.sizes()); },
       "The sizes of the dimensions.");
   property(
       "dtype", [](const Tensor& x) { return to_python(x.scalar_type()); },
@@ -243,7 +244,7 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
   c.def(
       "size",
       [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
-        return dim ? to_python(x.size(*dim)) : to_python(x.sizes());
+        return dim ? to_python(x.size(*dim)) : size_object(x.sizes());
       },
       nb::arg("dim") = nb::none(), "The sizes, or that of one dimension.");
   c.def(

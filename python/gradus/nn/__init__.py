@@ -23,3 +23,4 @@ from .lazy import LazyConvTranspose1d as LazyConvTranspose1d, LazyConvTranspose2
 from .lazy import LazyConvTranspose3d as LazyConvTranspose3d
 from .upsample import Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d
 from .upsample import UpsamplingNearest2d as UpsamplingNearest2d
+from . import modules as modules

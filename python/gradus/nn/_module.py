@@ -46,43 +46,86 @@ class _HookHandle:
 _numbers = itertools.count()
 
 
-def _add_hook(module: Module, kind: str, hook: Callable[..., Any]) -> _HookHandle:
-    hooks = module.__dict__.setdefault(f"_{kind}s", {})
+def _hooks(module: Module, kind: str) -> dict[int, Any]:
+    """The hooks of a kind (forward or forward_pre) by number, in the order of their calls."""
+    hooks: dict[int, Any] = module.__dict__.setdefault(f"_{kind}_hooks", collections.OrderedDict())
+    return hooks
+
+
+def _with_kwargs(module: Module, kind: str) -> set[int]:
+    """The numbers of the hooks that are given keywords, too."""
+    numbers: set[int] = module.__dict__.setdefault(f"_{kind}_hooks_with_kwargs", set())
+    return numbers
+
+
+def _add_hook(module: Module, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> _HookHandle:
+    hooks = _hooks(module, kind)
+    if not _has_hooks_of_python(module) and not module.__dict__.get(f"_calls_{kind}_hooks"):
+        _let_cpp_call(module, kind)
     number = next(_numbers)
     hooks[number] = hook
+    if prepend:
+        hooks.move_to_end(number, last=False)  # type: ignore[attr-defined]
+    if with_kwargs:
+        _with_kwargs(module, kind).add(number)
     return _HookHandle(lambda: hooks.pop(number, None))
 
 
-def register_forward_pre_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
-    """Calls hook(module, args) before forward(). What it returns takes the place of args."""
-    if _has_hooks_of_python(self):
-        return _add_hook(self, "forward_pre_hook", hook)
-    number = self._add_forward_pre_hook(hook)
-    return _HookHandle(lambda: self._remove_forward_pre_hook(number))
+def _let_cpp_call(module: Module, kind: str) -> None:
+    """Makes a module of C++ call the hooks of the kind."""
+    if kind == "forward":
+        module._add_forward_hook(_run_hooks)
+    else:
+        module._add_forward_pre_hook(lambda called, args: _run_pre_hooks(called, args, {})[0])
+    module.__dict__[f"_calls_{kind}_hooks"] = True
 
 
-def register_forward_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
-    """Calls hook(module, args, output) after forward(). What it returns takes the place of output."""
-    if _has_hooks_of_python(self):
-        return _add_hook(self, "forward_hook", hook)
-    number = self._add_forward_hook(hook)
-    return _HookHandle(lambda: self._remove_forward_hook(number))
+def _run_pre_hooks(module: Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    hooks = module.__dict__.get("_forward_pre_hooks")
+    for number, hook in list(hooks.items()) if hooks else ():
+        if number in module.__dict__.get("_forward_pre_hooks_with_kwargs", ()):
+            result = hook(module, args, kwargs)
+            if result is not None:
+                args, kwargs = result
+        else:
+            result = hook(module, args)
+            if result is not None:
+                args = result if isinstance(result, tuple) else (result,)
+    return args, kwargs
+
+
+def _run_hooks(module: Module, args: Any, output: Any, kwargs: Any = {}) -> Any:
+    hooks = module.__dict__.get("_forward_hooks")
+    for number, hook in list(hooks.items()) if hooks else ():
+        keywords = number in module.__dict__.get("_forward_hooks_with_kwargs", ())
+        result = hook(module, args, kwargs, output) if keywords else hook(module, args, output)
+        if result is not None:
+            output = result
+    return output
+
+
+def register_forward_pre_hook(self: Module, hook: Callable[..., Any], *, prepend: bool = False,
+                              with_kwargs: bool = False) -> _HookHandle:
+    """Calls hook(module, args) before forward(). What it returns takes the place of args.
+
+    prepend: it is called before the hooks that are there. with_kwargs: hook(module, args, kwargs), which returns both.
+    """
+    return _add_hook(self, "forward_pre", hook, prepend, with_kwargs)
+
+
+def register_forward_hook(self: Module, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+                          always_call: bool = False) -> _HookHandle:
+    """Calls hook(module, args, output) after forward(). What it returns takes the place of output.
+
+    prepend: it is called before the hooks that are there. with_kwargs: hook(module, args, kwargs, output).
+    """
+    return _add_hook(self, "forward", hook, prepend, with_kwargs)
 
 
 def _call(self: Module, *args: Any, **kwargs: Any) -> Any:
     """Calls forward() between the hooks."""
-    hooks = self.__dict__.get("_forward_pre_hooks")
-    for hook in list(hooks.values()) if hooks else ():
-        result = hook(self, args)
-        if result is not None:
-            args = result if isinstance(result, tuple) else (result,)
-    output = self.forward(*args, **kwargs)
-    hooks = self.__dict__.get("_forward_hooks")
-    for hook in list(hooks.values()) if hooks else ():
-        result = hook(self, args, output)
-        if result is not None:
-            output = result
-    return output
+    args, kwargs = _run_pre_hooks(self, args, kwargs)
+    return _run_hooks(self, args, self.forward(*args, **kwargs), kwargs)
 
 
 def forward(self: Module, *args: Any, **kwargs: Any) -> Any:
@@ -173,25 +216,60 @@ def state_dict(self: Module, *, prefix: str = "", keep_vars: bool = False) -> di
     prefix: what each name begins with. keep_vars: the parameters themselves, with their graph.
     """
     left_out = _left_out(self)
-    out = {name: tensor for name, tensor in _state_dict(self).items() if name not in left_out}
+    all_values = _state_dict(self)
+    # Module by module, as PyTorch has it; C++ has all parameters before all buffers.
+    places = {path: place for place, (path, _) in enumerate(self.named_modules())}
+    order = sorted(all_values, key=lambda name: places.get(name.rpartition(".")[0], len(places)))
+    out = collections.OrderedDict((name, all_values[name]) for name in order if name not in left_out)
     if keep_vars:
         out.update((name, p) for name, p in self.named_parameters() if name in out)
-    return {prefix + name: tensor for name, tensor in out.items()} if prefix else out
+    return collections.OrderedDict((prefix + name, tensor) for name, tensor in out.items()) if prefix else out
 
 
-_IncompatibleKeys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """The names that load_state_dict() did not find, and those that it does not know."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
 
 
-def load_state_dict(self: Module, state_dict: Any, strict: bool = True) -> Any:
+def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
+    """Calls hook(module, incompatible_keys) after load_state_dict(); the hook may change the lists of names."""
+    hooks: dict[int, Any] = self.__dict__.setdefault("_load_state_dict_post_hooks", {})
+    number = next(_numbers)
+    hooks[number] = hook
+    return _HookHandle(lambda: hooks.pop(number, None))
+
+
+def load_state_dict(self: Module, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
     """Copies the values to the parameters and buffers of the same names.
 
-    Returns the names that are missing, and those that are unknown; strict: they are an error.
+    Returns the names that are missing, and those that are unknown; strict: they are an error. assign: the tensors of
+    state_dict take the place of those of the module.
     """
     own = self.state_dict()
     missing = [name for name in own if name not in state_dict]
     unknown = [name for name in state_dict if name not in own]
-    _load_state_dict(self, state_dict, strict and bool(missing or unknown))
-    return _IncompatibleKeys(missing, unknown)
+    if assign and not (strict and (missing or unknown)):
+        for name in (name for name in own if name in state_dict):
+            path, _, last = name.rpartition(".")
+            part, value = self.get_submodule(path), state_dict[name]
+            if last in part._parameters:
+                kind, trained = type(part._parameters[last]), part._parameters[last].requires_grad
+                part.register_parameter(last, value if isinstance(value, kind) else kind(value, trained))
+            else:
+                _register_buffer(part, last, value)
+    else:
+        _load_state_dict(self, state_dict, strict and bool(missing or unknown))
+    keys = _IncompatibleKeys(missing, unknown)
+    for module in self.modules():
+        for hook in list(module.__dict__.get("_load_state_dict_post_hooks", {}).values()):
+            hook(module, keys)
+    return keys
 
 
 class _Mark(autograd.Function):
@@ -258,7 +336,24 @@ def register_full_backward_hook(self: Module, hook: Callable[..., Any]) -> _Hook
         return marked[0] if marked and one else marked
 
     first, second = self.register_forward_pre_hook(before), self.register_forward_hook(after)
+    hooks = _hooks(self, "forward")
+    for number in [number for number, each in hooks.items() if getattr(each, "_sees_first", False)]:
+        hooks.move_to_end(number)  # type: ignore[attr-defined]
     return _HookHandle(lambda: (first.remove(), second.remove()))
+
+
+def register_full_backward_pre_hook(self: Module, hook: Callable[..., Any], prepend: bool = False) -> _HookHandle:
+    """Calls hook(module, grad_output) when the gradients of the output are ready.
+
+    What it returns takes the place of grad_output.
+    """
+    def after(module: Any, args: Any, output: Any) -> Any:
+        one = isinstance(output, _gradus.Tensor)
+        marked = _marked((output,) if one else tuple(output), lambda grads: hook(module, grads))
+        return marked[0] if marked and one else marked
+
+    setattr(after, "_sees_first", True)  # the last marked is the first with a gradient
+    return self.register_forward_hook(after)
 
 
 def type_(self: Module, dst_type: Any) -> Any:
@@ -306,8 +401,10 @@ def _made_again(cls: Any, options: dict[str, Any] | None) -> Any:
 def __reduce_ex__(self: Module, protocol: Any) -> tuple[Any, ...]:
     if _class_of_cpp(type(self)) is None:
         return _made_again, (type(self), None), (*_own_state(self), self.training)
-    # All tensors below, since the parts of a module of C++ are made with it.
-    state = self.__dict__, dict(self.named_parameters()), dict(self.named_buffers()), self.training
+    # All tensors below, since the parts of a module of C++ are made with it. What a hook computes is made anew.
+    computed = self.__dict__.get("_computed", ())
+    attributes = {name: value.detach() if name in computed else value for name, value in self.__dict__.items()}
+    state = attributes, dict(self.named_parameters()), dict(self.named_buffers()), self.training
     return _made_again, (type(self), self._options()), state
 
 
@@ -344,8 +441,15 @@ for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
 
 def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
     attributes, *parameters, buffers, training = state
+    for name, _ in list(self.named_parameters(recurse=False)) if parameters else ():
+        if name not in parameters[0] and (name in attributes or isinstance(getattr(type(self), name, None), property)):
+            delattr(self, name)  # it is computed
     for name, value in attributes.items():
-        setattr(self, name, value)
+        if not (name.startswith("_calls_") and name.endswith("_hooks")):
+            setattr(self, name, value)
+    for kind in ("forward_pre", "forward"):
+        if self.__dict__.get(f"_{kind}_hooks") and not _has_hooks_of_python(self):
+            _let_cpp_call(self, kind)
     if parameters:
         left_out = {name: None for name, _ in self.named_parameters() if name not in parameters[0]}
         _register(self, {**parameters[0], **left_out}, Module.register_parameter)
@@ -355,8 +459,10 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
 
 setattr(Module, "__init_subclass__", classmethod(_init_subclass))
 for _function in (_call, register_forward_pre_hook, register_forward_hook,
-                  register_full_backward_hook, forward, extra_repr, __repr__, apply, get_submodule,
+                  register_full_backward_hook, register_full_backward_pre_hook, forward, extra_repr, __repr__,
+                  apply, get_submodule,
                   get_parameter, get_buffer, register_buffer, state_dict, load_state_dict,
+                  register_load_state_dict_post_hook,
                   __deepcopy__, __reduce_ex__, __setstate__):
     setattr(Module, _function.__name__, _function)
 setattr(Module, "type", type_)
@@ -376,3 +482,15 @@ def _buffers(self: Module) -> dict[str, Any]:
 
 for _function in (_modules, _parameters, _buffers):
     setattr(Module, _function.__name__, property(_function))
+
+
+def all_weights(self: Module) -> list[list[Any]]:
+    """The parameters of a recurrent layer: a list for each layer and direction."""
+    out: dict[str, list[Any]] = {}
+    for name, parameter in self._parameters.items():
+        out.setdefault(name[name.rindex("_l"):], []).append(parameter)
+    return list(out.values())
+
+
+for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
+    setattr(_class, "all_weights", property(all_weights))

@@ -7,33 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._gradus import Tensor, TypeError, _distributed
+from ..utils._tree import flatten, unflatten
 
 __all__ = ["DataParallel", "DistributedDataParallel"]
-
-
-def _flatten(value: Any, tensors: list[Tensor]) -> Any:
-    """What the value is without its tensors, which are added to the list."""
-    if isinstance(value, Tensor):
-        tensors.append(value)
-        return Tensor
-    if isinstance(value, dict):
-        return type(value), [(name, _flatten(each, tensors)) for name, each in value.items()]
-    if isinstance(value, (list, tuple)):
-        return type(value), [_flatten(each, tensors) for each in value]
-    return None, value
-
-
-def _unflatten(shape: Any, tensors: Iterator[Tensor]) -> Any:
-    """The value again, with the tensors of an iterator."""
-    if shape is Tensor:
-        return next(tensors)
-    kind, parts = shape
-    if kind is None:
-        return parts
-    if issubclass(kind, dict):
-        return kind((name, _unflatten(each, tensors)) for name, each in parts)
-    values = [_unflatten(each, tensors) for each in parts]
-    return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
 
 def _refuse_copies(self: Any, *args: Any) -> Any:
@@ -59,17 +35,17 @@ class DataParallel(_distributed._DataParallel):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module returns for the whole batch."""
         tensors: list[Tensor] = []
-        given = _flatten((args, kwargs), tensors)
+        given = flatten((args, kwargs), tensors)
         shapes: dict[int, Any] = {}
 
         def call(replica: int, module: Any, parts: list[Tensor]) -> list[Tensor]:
-            args, kwargs = _unflatten(given, iter(parts))
+            args, kwargs = unflatten(given, iter(parts))
             results: list[Tensor] = []
-            shapes[replica] = _flatten(module(*args, **kwargs), results)
+            shapes[replica] = flatten(module(*args, **kwargs), results)
             return results
 
         results: Any = self._run(tensors, call)
-        return _unflatten(shapes[0], iter(results))
+        return unflatten(shapes[0], iter(results))
 
     __deepcopy__: Any = _refuse_copies
     __reduce_ex__: Any = _refuse_copies

@@ -33,5 +33,7 @@ class Parameter(_gradus.Tensor):
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
+    __str__ = __repr__
+
 
 _gradus._nn._set_parameter_class(Parameter)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
+from .. import _gradus
 from .._gradus._optim import *  # noqa: F403
 from .._gradus._optim import Optimizer as Optimizer, ParamGroup as ParamGroup
-from . import lr_scheduler as lr_scheduler
+from . import lr_scheduler as lr_scheduler, swa_utils as swa_utils
 
 
 def _made_again(cls: Any, groups: list[Any]) -> Any:
@@ -15,13 +17,13 @@ def _made_again(cls: Any, groups: list[Any]) -> Any:
 
 def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
     groups = [dict(group.items()) for group in self.param_groups]
-    return _made_again, (type(self), groups), (self.__dict__, self.state_dict())
+    return _made_again, (type(self), groups), (self.__dict__, _flat_state_dict(self))
 
 
 def __setstate__(self: Any, state: Any) -> None:
     attributes, tensors = state
     self.__dict__.update(attributes)
-    self.load_state_dict(tensors)
+    _load_flat(self, tensors)
 
 
 def __repr__(self: Any) -> str:
@@ -32,7 +34,65 @@ def __repr__(self: Any) -> str:
     return "\n".join(lines + [")"])
 
 
-for _function in (__reduce_ex__, __setstate__, __repr__):
+# C++ names each value, as state.0.exp_avg and param_groups.0.lr; Python has dictionaries.
+_flat_state_dict, _load_flat = Optimizer.state_dict, Optimizer.load_state_dict
+
+
+def _state(self: Any) -> dict[Any, dict[str, Any]]:
+    """The tensors of each parameter's number by name."""
+    out: dict[Any, dict[str, Any]] = {}
+    for key, value in _flat_state_dict(self).items():
+        if key.startswith("state."):
+            _, name, field = key.split(".", 2)
+            out.setdefault(int(name) if name.isdigit() else name, {})[field] = value
+    return out
+
+
+def state_dict(self: Any) -> dict[str, Any]:
+    """state: the tensors by the number of their parameter and by name. param_groups: options, and numbers of parameters."""
+    groups, first = [], 0
+    for group in self.param_groups:
+        count = len(group["params"])
+        groups.append({**{key: value for key, value in group.items() if key != "params"},
+                       "params": list(range(first, first + count))})
+        first += count
+    return {"state": _state(self), "param_groups": groups}
+
+
+def load_state_dict(self: Any, state_dict: Any) -> None:
+    """Takes copies of the values of a state dict, also of one by flat names, as a file of C++ has it."""
+    if "param_groups" not in state_dict:
+        _load_flat(self, state_dict)
+        return
+    own, flat = _flat_state_dict(self), {}
+    for i, group in enumerate(state_dict["param_groups"]):
+        for key, value in group.items():
+            name = f"param_groups.{i}.{key}"
+            if key == "params":
+                flat.update({f"group_of.{number}": _gradus.tensor(i) for number in value})
+            elif isinstance(value, str):
+                flat[name] = _gradus.tensor(list(value.encode()), dtype=_gradus.uint8)
+            elif isinstance(value, (tuple, list)):
+                flat.update({f"{name}.{j}": _gradus.tensor(each, dtype=_gradus.float64) for j, each in enumerate(value)})
+            elif value is not None:
+                flat[name] = _gradus.tensor(value, dtype=own[name].dtype if name in own else None)
+    for number, values in state_dict["state"].items():
+        flat.update({f"state.{number}.{field}": value for field, value in values.items()})
+    _load_flat(self, {name: value for name, value in flat.items() if name in own or not name.startswith("param_groups.")})
+
+
+def state(self: Any) -> Any:
+    """The tensors of each parameter by name; empty before its first step."""
+    parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+    out: Any = collections.defaultdict(dict)
+    for number, values in _state(self).items():
+        if isinstance(number, int):
+            out[parameters[number]] = values
+    return out
+
+
+setattr(Optimizer, "state", property(state))
+for _function in (__reduce_ex__, __setstate__, __repr__, state_dict, load_state_dict):
     setattr(Optimizer, _function.__name__, _function)
 
 

@@ -37,3 +37,30 @@ class StepLR(_gradus._optim.LambdaLR):
     def __init__(self, optimizer: _gradus._optim.Optimizer, step_size: int, gamma: float = 0.1) -> None:
         super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
         self.step_size, self.gamma = step_size, gamma
+
+
+class MultiplicativeLR(_gradus._optim.LambdaLR):
+    """Rates that each step multiplies by lr_lambda(step), or by those of a list of functions, one for each group."""
+
+    def __init__(self, optimizer: _gradus._optim.Optimizer, lr_lambda: Any) -> None:
+        functions = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * len(optimizer.param_groups)
+
+        def product(function: Any) -> Any:
+            factors = [1.0]
+
+            def up_to(epoch: int) -> float:
+                while len(factors) <= epoch:
+                    factors.append(factors[-1] * function(len(factors)))
+                return factors[epoch]
+
+            return up_to
+
+        super().__init__(optimizer, [product(function) for function in functions])
+
+
+class ChainedScheduler(_gradus._optim.ChainedScheduler):
+    """Schedules whose factors are multiplied. optimizer: that of the schedules where it is not given."""
+
+    def __init__(self, schedulers: Any, optimizer: _gradus._optim.Optimizer | None = None) -> None:
+        schedulers = list(schedulers)
+        super().__init__(schedulers, optimizer if optimizer is not None else schedulers[0].optimizer)

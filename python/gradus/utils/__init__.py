@@ -1,3 +1,3 @@
 """Tools, under the names of torch.utils."""
 
-from . import data as data
+from . import benchmark as benchmark, checkpoint as checkpoint, data as data

@@ -1,4 +1,4 @@
-"""Gradients clipped, and parameters as one vector, under the names of torch.nn.utils."""
+"""Gradients clipped, parameters as one vector or computed from others, under the names of torch.nn.utils."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Union
 
 from ... import _gradus
 from ..._gradus import Tensor
-from . import rnn as rnn
+from . import fusion as fusion, parametrizations as parametrizations, parametrize as parametrize, prune as prune, rnn as rnn
+from ._hooked_norm import remove_spectral_norm as remove_spectral_norm, remove_weight_norm as remove_weight_norm
+from ._hooked_norm import spectral_norm as spectral_norm, weight_norm as weight_norm
+from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval, fuse_linear_bn_eval as fuse_linear_bn_eval
 
 _Tensors = Union[Tensor, Iterable[Tensor]]
 

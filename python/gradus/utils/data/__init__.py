@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
 import itertools
 import multiprocessing
 import pickle
 import random
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +41,40 @@ class IterableDataset(Dataset[_T]):
 
     def __iter__(self) -> Iterator[_T]:
         raise NotImplementedError("an IterableDataset needs __iter__")
+
+
+class ChainDataset(IterableDataset[_T]):
+    """Iterable datasets one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.datasets)
+
+    def __len__(self) -> int:
+        return sum(len(each) for each in self.datasets)
+
+
+class StackDataset(Dataset[Any]):
+    """Examples that are tuples, or dictionaries, of the examples of several datasets at one place."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise _gradus.ValueError("StackDataset: expected datasets either by place or by name")
+        self.datasets: Any = args or kwargs
+        parts = list(kwargs.values()) or list(args)
+        if len({len(part) for part in parts}) > 1:
+            raise _gradus.ValueError("StackDataset: the datasets have different sizes")
+        self._length = len(parts[0])
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: part[index] for name, part in self.datasets.items()}
+        return tuple(part[index] for part in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class TensorDataset(Dataset["tuple[Tensor, ...]"]):
@@ -132,7 +168,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, float):
         return _gradus.tensor(list(batch), dtype=_gradus.float64)
     if isinstance(first, (str, bytes)):
-        return list(batch)
+        return batch
     if isinstance(first, collections.abc.Mapping):
         return {key: default_collate([each[key] for each in batch]) for key in first}
     if isinstance(first, tuple) and hasattr(first, "_fields"):
@@ -140,6 +176,19 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, collections.abc.Sequence):
         return [default_collate(part) for part in zip(*batch)]
     raise TypeError(f"default_collate: examples of type {type(first).__name__}; give a collate_fn")
+
+
+def default_convert(data: Any) -> Any:
+    """Arrays of NumPy as tensors, within lists and dictionaries, too."""
+    if hasattr(data, "__array_interface__"):
+        return _gradus.as_tensor(data)
+    if isinstance(data, collections.abc.Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*map(default_convert, data))
+    if isinstance(data, collections.abc.Sequence) and not isinstance(data, (str, bytes)):
+        return [default_convert(each) for each in data]
+    return data
 
 
 class _Failure:
@@ -213,10 +262,39 @@ def _fetch_in_worker(indices: Sequence[Any], seed: int) -> Any:
         return _Failure(error)
 
 
+def _iterated(dataset: Any, collate: Any, batch_size: int | None, drop_last: bool) -> Iterator[Any]:
+    """The batches of an iterable dataset."""
+    examples = iter(dataset)
+    if batch_size is None:
+        yield from map(collate, examples)
+        return
+    while batch := list(itertools.islice(examples, batch_size)):
+        if len(batch) == batch_size or not drop_last:
+            yield collate(batch)
+
+
+class _End:
+    """What a worker returns after its last batch."""
+
+
+def _next_in_worker(seed: int | None, batch_size: int | None, drop_last: bool) -> Any:
+    """The next batch of this worker's own iteration, which a seed begins."""
+    try:
+        if seed is not None:
+            info = _worker["info"] = _worker["info"]._replace(seed=seed)
+            _gradus.manual_seed(seed)
+            random.seed(seed)
+            _worker["batches"] = _iterated(info.dataset, _worker["collate"], batch_size, drop_last)
+        return next(_worker["batches"], _End())
+    except Exception as error:
+        return _Failure(error)
+
+
 class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
-    num_workers: processes that make the batches; 0: the calling thread makes them. In a process
+    num_workers: processes that make the batches; 0: the calling thread makes them. They are forked on Linux where
+    there is no GPU, and else begin anew and get the dataset by pickle. In a process
     each batch begins with a seed of its own for gradus and random, so its random numbers do not
     depend on num_workers either.
 
@@ -232,20 +310,19 @@ class DataLoader(Generic[_T]):
                  drop_last: bool = False, timeout: float = 0,
                  worker_init_fn: Callable[[int], Any] | None = None,
                  multiprocessing_context: Any = None, generator: _gradus.Generator | None = None, *,
-                 prefetch_factor: int = 2, persistent_workers: bool = False) -> None:
+                 prefetch_factor: int | None = None, persistent_workers: bool = False) -> None:
         self.dataset, self.batch_size, self.num_workers = dataset, batch_size, num_workers
         self.collate_fn: Callable[[Any], Any] = \
-            collate_fn or (default_collate if batch_size or batch_sampler else _same)
+            collate_fn or (default_collate if batch_size or batch_sampler else default_convert)
         self.pin_memory, self.drop_last, self.generator = pin_memory, drop_last, generator
-        self.worker_init_fn, self.prefetch_factor = worker_init_fn, prefetch_factor
+        self.worker_init_fn, self.prefetch_factor = worker_init_fn, prefetch_factor or 2
         self.timeout = timeout or None
         self.multiprocessing_context = multiprocessing_context
         self.batch_sampler = batch_sampler
         self.sampler = sampler
         if isinstance(dataset, IterableDataset):
-            if shuffle or sampler or batch_sampler or num_workers:
-                raise _gradus.ValueError(
-                    "DataLoader: an IterableDataset takes no shuffle, sampler or num_workers")
+            if shuffle or sampler or batch_sampler:
+                raise _gradus.ValueError("DataLoader: an IterableDataset takes no shuffle, sampler or batch_sampler")
         elif batch_sampler is None:
             if sampler is None:
                 self.sampler = RandomSampler(dataset, generator=generator) if shuffle else \
@@ -263,13 +340,10 @@ class DataLoader(Generic[_T]):
 
     def _batches(self) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
-            examples = iter(self.dataset)
-            if self.batch_size is None:
-                yield from map(self.collate_fn, examples)
-                return
-            while batch := list(itertools.islice(examples, self.batch_size)):
-                if len(batch) == self.batch_size or not self.drop_last:
-                    yield self.collate_fn(batch)
+            if self.num_workers:
+                yield from self._from_iterating_workers()
+            else:
+                yield from _iterated(self.dataset, self.collate_fn, self.batch_size, self.drop_last)
             return
         indices = self.batch_sampler if self.batch_sampler is not None else self.sampler
         if self.num_workers == 0:
@@ -277,10 +351,38 @@ class DataLoader(Generic[_T]):
             return
         yield from self._from_workers([i if isinstance(i, list) else [i] for i in indices])
 
-    def _from_workers(self, indices: list[Any]) -> Iterator[Any]:
+    def _from_iterating_workers(self) -> Iterator[Any]:
+        """A batch of each worker in turn; each iterates its own copy of the dataset."""
+        context = self._context()
+        seed = int(_gradus.randint(0, 2**62, (), generator=self.generator).item())
+        with contextlib.ExitStack() as stack:
+            workers = collections.deque(stack.enter_context(concurrent.futures.ProcessPoolExecutor(
+                1, mp_context=context, initializer=_start_worker,
+                initargs=(self.dataset, self.collate_fn, self.worker_init_fn, self.num_workers, context.Value("i", i))))
+                for i in range(self.num_workers))
+            # Each worker makes its next batch while the others are waited for.
+            ahead = collections.deque((worker, worker.submit(_next_in_worker, seed + i, self.batch_size, self.drop_last))
+                                      for i, worker in enumerate(workers))
+            while ahead:
+                worker, made = ahead.popleft()
+                batch = made.result(self.timeout)
+                if isinstance(batch, _Failure):
+                    batch.raise_again()
+                if isinstance(batch, _End):
+                    continue
+                ahead.append((worker, worker.submit(_next_in_worker, None, self.batch_size, self.drop_last)))
+                yield batch
+
+    def _context(self) -> Any:
         context = self.multiprocessing_context
-        if context is None or isinstance(context, str):
-            context = multiprocessing.get_context(context or "spawn")
+        if context is not None and not isinstance(context, str):
+            return context
+        # As PyTorch: a forked worker needs no pickle and no guard of the main module. One that GPUs are used by is not forked.
+        forks = sys.platform == "linux" and not _gradus._cuda.is_available()
+        return multiprocessing.get_context(context or ("fork" if forks else "spawn"))
+
+    def _from_workers(self, indices: list[Any]) -> Iterator[Any]:
+        context = self._context()
         with concurrent.futures.ProcessPoolExecutor(
                 self.num_workers, mp_context=context, initializer=_start_worker,
                 initargs=(self.dataset, self.collate_fn, self.worker_init_fn, self.num_workers,
@@ -309,10 +411,6 @@ class DataLoader(Generic[_T]):
             yield _pinned(batch) if pins else batch
 
 
-def _same(batch: Any) -> Any:
-    return batch
-
-
 def _pinned(batch: Any) -> Any:
     if isinstance(batch, _gradus.Tensor):
         return batch.pin_memory()
@@ -321,3 +419,6 @@ def _pinned(batch: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return type(batch)(map(_pinned, batch))
     return batch
+
+
+from . import dataloader as dataloader, dataset as dataset  # noqa: E402  they hold names of this file

@@ -1,6 +1,8 @@
 """What operations on a GPU compute with, under the names of torch.backends."""
 
-from . import _gradus
+import sys
+
+from .. import _gradus
 
 
 class _Matmul:
@@ -37,3 +39,18 @@ class cuda:
 
 
 cudnn = _Cudnn()
+
+
+class mps:
+    """GPUs of Apple, which gradus does not use."""
+
+    @staticmethod
+    def is_available() -> bool:
+        """False."""
+        return False
+
+    is_built = is_available
+
+
+# import gradus.backends.cudnn as cudnn
+sys.modules.update({f"{__name__}.cuda": cuda, f"{__name__}.cudnn": cudnn, f"{__name__}.mps": mps})  # type: ignore[dict-item]

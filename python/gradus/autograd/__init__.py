@@ -5,51 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
-from . import _gradus
-from ._gradus import Tensor
-from ._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .. import _gradus, profiler as profiler
+from .._gradus import Tensor
+from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+from . import function as function, functional as functional
+from .function import Function as Function
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad",
            "gradcheck", "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 _Tensors = Union[Tensor, Sequence[Tensor]]
 _MaybeTensors = Union[Tensor, Sequence[Union[Tensor, None]], None]
-
-class Function:
-    """A function with a derivative of its own.
-
-    A class derives from it and has two static methods: forward(ctx, *args), and
-    backward(ctx, *grad_outputs), which returns a gradient, or None, for each argument of forward.
-
-    >>> import gradus
-    >>> class Cube(gradus.autograd.Function):
-    ...     @staticmethod
-    ...     def forward(ctx, x):
-    ...         ctx.save_for_backward(x)
-    ...         return x ** 3
-    ...     @staticmethod
-    ...     def backward(ctx, grad):
-    ...         x, = ctx.saved_tensors
-    ...         return grad * 3 * x ** 2
-    >>> x = gradus.tensor(2.0, requires_grad=True)
-    >>> Cube.apply(x).backward()
-    >>> x.grad
-    tensor(12.)
-    """
-
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("a Function needs a static method forward(ctx, *args)")
-
-    @staticmethod
-    def backward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("a Function needs a static method backward(ctx, *grad_outputs)")
-
-    @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Calls forward without recording it, and records backward in its place."""
-        return _gradus._apply_function(cls, *args)
-
 
 def backward(tensors: _Tensors, grad_tensors: _MaybeTensors = None, retain_graph: bool | None = None,
              create_graph: bool = False, inputs: _Tensors | None = None) -> None:
@@ -59,15 +26,30 @@ def backward(tensors: _Tensors, grad_tensors: _MaybeTensors = None, retain_graph
 
 def grad(outputs: _Tensors, inputs: _Tensors, grad_outputs: _MaybeTensors = None,
          retain_graph: bool | None = None, create_graph: bool = False,
-         allow_unused: bool = False) -> tuple[Tensor, ...]:
+         only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
+         materialize_grads: bool = False) -> tuple[Tensor, ...]:
     """The gradients of the sum of the outputs with respect to the inputs, as a tuple.
+
+    only_inputs: taken, without effect. allow_unused: None for an input that the outputs do not depend on, and with
+    materialize_grads zeros. is_grads_batched: dimension 0 of each of grad_outputs counts gradients, and so does that of
+    the results.
 
     >>> import gradus
     >>> x = gradus.tensor([1.0, 2.0], requires_grad=True)
     >>> gradus.autograd.grad((x ** 2).sum(), x)
     (tensor([2., 4.]),)
     """
-    return _gradus._grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused)
+    if is_grads_batched:
+        batches = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or ())
+        each = [grad(outputs, inputs, list(weights), True, create_graph, True, allow_unused, False, materialize_grads)
+                for weights in zip(*batches)]
+        return tuple(_gradus.stack(list(column)) for column in zip(*each))
+    found = _gradus._grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
+                          materialize_grads if allow_unused is None else allow_unused)
+    if materialize_grads:
+        of = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+        return tuple(_gradus.zeros_like(x) if g is None else g for g, x in zip(found, of))
+    return found
 
 
 def Variable(data, requires_grad=False):
@@ -126,37 +108,3 @@ def gradgradcheck(func: Callable[..., Any], inputs: _Tensors, *, eps: float = 1e
                   rtol: float = 1e-3, raise_exception: bool = True) -> bool:
     """The same for second derivatives, with random weights on the results."""
     return _compared(_gradus._gradgradcheck, raise_exception, func, inputs, eps, atol, rtol)
-
-
-class functional:
-    """Derivatives of functions, under the names of torch.autograd.functional."""
-
-    @staticmethod
-    def jacobian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False,
-                 strict: bool = False) -> Any:
-        """The derivatives of each element of func(*inputs) with respect to each of the inputs.
-
-        >>> import gradus
-        >>> gradus.autograd.functional.jacobian(lambda x: x ** 2, gradus.tensor([1.0, 2.0]))
-        tensor([[2., 0.],
-                [0., 4.]])
-        """
-        return _gradus._jacobian(func, inputs, create_graph, strict)
-
-    @staticmethod
-    def hessian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False,
-                strict: bool = False) -> Any:
-        """The second derivatives of func(*inputs), which is one number."""
-        return _gradus._hessian(func, inputs, create_graph, strict)
-
-    @staticmethod
-    def vjp(func: Callable[..., Any], inputs: _Tensors, v: _Tensors | None = None,
-            create_graph: bool = False) -> tuple[Any, Any]:
-        """func(*inputs), and v times its Jacobian."""
-        return _gradus._vjp(func, inputs, v, create_graph)
-
-    @staticmethod
-    def jvp(func: Callable[..., Any], inputs: _Tensors, v: _Tensors | None = None,
-            create_graph: bool = False) -> tuple[Any, Any]:
-        """func(*inputs), and its Jacobian times v."""
-        return _gradus._jvp(func, inputs, v, create_graph)

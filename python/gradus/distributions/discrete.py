@@ -1,0 +1,393 @@
+"""Distributions of whole numbers and choices, under the names of torch.distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _gradus
+from .._gradus._nn import functional as _functional
+from .._modes import no_grad
+from . import constraints
+from ._base import Distribution, tensors
+
+
+def _one_of(kind: str, probs: Any, logits: Any) -> None:
+    if (probs is None) == (logits is None):
+        raise _gradus.ValueError(f"{kind}: expected either probs or logits")
+
+
+def _inside(probs: Any) -> Any:
+    """Probabilities whose logarithms are finite."""
+    eps = 2.0 ** -52 if probs.dtype is _gradus.float64 else 2.0 ** -23
+    return probs.clamp(eps, 1 - eps)
+
+
+class Categorical(Distribution):
+    """The numbers 0, 1, ... with these probabilities, along the last dimension.
+
+    probs: they are divided by their sum. logits: the logarithms of the probabilities, plus any number.
+
+    >>> import gradus
+    >>> from gradus.distributions import Categorical
+    >>> Categorical(gradus.tensor([1.0, 3.0])).log_prob(gradus.tensor(1)).exp()
+    tensor(0.7500)
+    """
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _one_of("Categorical", probs, logits)
+        given = probs if probs is not None else logits
+        if given.dim() < 1:
+            raise _gradus.ValueError("Categorical: probs or logits has no dimension; expected at least one")
+        if probs is not None:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.logits = logits - logits.logsumexp(-1, keepdim=True)
+        self._param = self.probs if probs is not None else self.logits
+        self._num_events = given.size(-1)
+        super().__init__(given.shape[:-1], (), validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            return _inside(self.probs).log()
+        if name == "probs" and "logits" in self.__dict__:
+            return self.logits.softmax(-1)
+        raise AttributeError(name)
+
+    @property
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.shape
+
+    @property
+    def mode(self) -> Any:
+        return self.probs.argmax(-1)
+
+    @property
+    def mean(self) -> Any:
+        return self.probs.new_full(self._extended_shape(), float("nan"))
+
+    @property
+    def variance(self) -> Any:
+        return self.mean
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        count = 1
+        for size in sample_shape:
+            count *= size
+        drawn = _gradus.multinomial(self.probs.reshape(-1, self._num_events), count, True).t()
+        return drawn.reshape(self._extended_shape(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        value, logits = _gradus.broadcast_tensors([value.long().unsqueeze(-1), self.logits])
+        return logits.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Any:
+        logits = self.logits.clamp(min=-3.4e38)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        values = _gradus.arange(self._num_events, device=self._param.device).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(Distribution):
+    """Vectors of zeros with a 1 at the place that Categorical draws."""
+
+    arg_constraints = Categorical.arg_constraints
+    support = constraints.one_hot  # type: ignore[assignment]
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        drawn = self._categorical.sample(sample_shape)
+        return _gradus.one_hot(drawn, self._event_shape[0]).to(self.probs.dtype)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        return self._categorical.log_prob(value.argmax(-1))
+
+    def entropy(self) -> Any:
+        return self._categorical.entropy()
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """The same, whose samples have the gradients of the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        probs = self.probs
+        return self.sample(sample_shape) + (probs - probs.detach())
+
+
+class _OfProbs(Distribution):
+    """A distribution of one probability, which logits give, too."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _one_of(type(self).__name__, probs, logits)
+        if probs is not None:
+            self.probs, = tensors(probs)
+        else:
+            self.logits, = tensors(logits)
+        self._param = self.probs if probs is not None else self.logits
+        super().__init__(self._param.shape, (), validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            probs = _inside(self.probs)
+            return probs.log() - _gradus.log1p(-probs)
+        if name == "probs" and "logits" in self.__dict__:
+            return self.logits.sigmoid()
+        raise AttributeError(name)
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.shape
+
+
+class Bernoulli(_OfProbs):
+    """1 with the probability probs, else 0."""
+
+    support = constraints.boolean  # type: ignore[assignment]
+    has_enumerate_support = True
+
+    @property
+    def mean(self) -> Any:
+        return self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
+
+    @property
+    def mode(self) -> Any:
+        out = (self.probs >= 0.5).to(self.probs)
+        return out.masked_fill(self.probs == 0.5, float("nan"))
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        return _gradus.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        logits, value = _gradus.broadcast_tensors([self.logits, value])
+        return -_functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Any:
+        return _functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        values = _gradus.arange(2, dtype=self._param.dtype).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class Geometric(_OfProbs):
+    """The number of failures before the first success."""
+
+    support = constraints.nonnegative_integer  # type: ignore[assignment]
+
+    @property
+    def mean(self) -> Any:
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return (1 / self.probs - 1) / self.probs
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        u = _gradus.rand(shape, dtype=self.probs.dtype, device=self.probs.device).clamp(min=2.0 ** -126)
+        return (u.log() / _gradus.log1p(-self.probs)).floor()
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        return _gradus.xlogy(value, 1 - self.probs) + self.probs.log()
+
+    def entropy(self) -> Any:
+        return Bernoulli(self.probs, validate_args=False).entropy() / self.probs
+
+
+class Binomial(Distribution):
+    """The number of successes among total_count trials."""
+
+    arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
+                       "logits": constraints.real}
+
+    def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None,
+                 validate_args: bool | None = None) -> None:
+        _one_of("Binomial", probs, logits)
+        self.total_count, given = tensors(total_count, probs if probs is not None else logits)
+        self._one = Bernoulli(given, validate_args=validate_args) if probs is not None else \
+            Bernoulli(logits=given, validate_args=validate_args)
+        super().__init__(given.shape, (), validate_args)
+
+    @property
+    def probs(self) -> Any:
+        return self._one.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._one.logits
+
+    @property
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return _gradus.binomial(self.total_count.expand(shape).contiguous(), self.probs.expand(shape).contiguous())
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        n = self.total_count
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
+        probs = self.probs
+        return ways + _gradus.xlogy(value, probs) + _gradus.xlogy(n - value, 1 - probs)
+
+
+class Multinomial(Distribution):
+    """How often each of several results comes in total_count draws."""
+
+    arg_constraints = Categorical.arg_constraints
+
+    def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None,
+                 validate_args: bool | None = None) -> None:
+        self.total_count, self._categorical = total_count, Categorical(probs, logits, validate_args)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        drawn = self._categorical.sample((self.total_count, *sample_shape))
+        return _gradus.one_hot(drawn, self._event_shape[0]).to(self.probs.dtype).sum(0)
+
+    def log_prob(self, value: Any) -> Any:
+        return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + _gradus.xlogy(value, self.probs).sum(-1)
+
+
+class Poisson(Distribution):
+    """The number of events where `rate` are expected."""
+
+    arg_constraints = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer  # type: ignore[assignment]
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        self.rate, = tensors(rate)
+        super().__init__(self.rate.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.rate
+
+    @property
+    def mode(self) -> Any:
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Any:
+        return self.rate
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        return _gradus.poisson(self.rate.expand(self._extended_shape(sample_shape)).contiguous())
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        return _gradus.xlogy(value, self.rate) - self.rate - (value + 1).lgamma()
+
+
+class MixtureSameFamily(Distribution):
+    """A component that a Categorical chooses, of those along the last dimension of the batch."""
+
+    def __init__(self, mixture_distribution: Categorical, component_distribution: Distribution,
+                 validate_args: bool | None = None) -> None:
+        self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
+        super().__init__(component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args)
+
+    def _weights(self) -> Any:
+        probs = self.mixture_distribution.probs
+        return probs.reshape(*probs.shape, *[1] * len(self._event_shape))
+
+    @property
+    def mean(self) -> Any:
+        return (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
+
+    @property
+    def variance(self) -> Any:
+        dim = -1 - len(self._event_shape)
+        means, weights = self.component_distribution.mean, self._weights()
+        within = (weights * self.component_distribution.variance).sum(dim)
+        return within + (weights * (means - self.mean.unsqueeze(dim)) ** 2).sum(dim)
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        dim = len(sample_shape) + len(self._batch_shape)
+        chosen = self.mixture_distribution.sample(sample_shape)
+        drawn = self.component_distribution.sample(sample_shape)
+        places = chosen.reshape(*chosen.shape, 1, *[1] * len(self._event_shape))
+        sizes = list(drawn.shape)
+        sizes[dim] = 1
+        return drawn.gather(dim, places.expand(*sizes)).squeeze(dim)
+
+    def log_prob(self, value: Any) -> Any:
+        each = self.component_distribution.log_prob(value.unsqueeze(-1 - len(self._event_shape)))
+        return (each + self.mixture_distribution.logits).logsumexp(-1)

@@ -1,0 +1,3 @@
+"""Files of events that TensorBoard shows, under the names of torch.utils.tensorboard."""
+
+from ..watch import SummaryWriter as SummaryWriter
