@@ -22,9 +22,12 @@ void register_feedforward(Layer& layer) {
   const auto* const named = std::get_if<Nonlinearity>(&o.activation());
   check(named == nullptr || *named == kReLU || *named == kGELU, layer.name(),
         ": Unknown activation: activation should be kRelu, kGELU, or a callable");
-  layer.linear1 = layer.register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
+  const auto linear = [&](const char* name, int64_t in, int64_t out) {
+    return layer.register_module(name, Linear(LinearOptions(in, out).bias(o.bias())));
+  };
+  layer.linear1 = linear("linear1", o.d_model(), o.dim_feedforward());
   layer.dropout = layer.register_module("dropout", Dropout(o.dropout()));
-  layer.linear2 = layer.register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  layer.linear2 = linear("linear2", o.dim_feedforward(), o.d_model());
 }
 
 template <class Layer>
@@ -32,11 +35,14 @@ MultiheadAttention attention(Layer& layer, const char* name) {
   const auto& o = layer.options;
   return layer.register_module(
       name,
-      MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout())));
+      MultiheadAttention(
+          MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout()).bias(o.bias())));
 }
 template <class Layer>
 LayerNorm norm(Layer& layer, const char* name) {
-  return layer.register_module(name, LayerNorm(LayerNormOptions({layer.options.d_model()})));
+  const auto& o = layer.options;
+  return layer.register_module(
+      name, LayerNorm(LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()).bias(o.bias())));
 }
 template <class Layer>
 Dropout drop(Layer& layer, const char* name) {
@@ -46,6 +52,14 @@ Dropout drop(Layer& layer, const char* name) {
 template <class Layer>
 Tensor feedforward(Layer& layer, const Tensor& x) {
   return layer.linear2(layer.dropout(activated(layer.options.activation(), layer.linear1(x))));
+}
+
+// x and a part of the layer, with its norm behind their sum, or before the part.
+template <class Layer, class Part>
+Tensor residual(Layer& layer, LayerNorm& norm, Dropout& dropout, const Tensor& x,
+                const Part& part) {
+  if (layer.options.norm_first()) return x + dropout(part(norm(x)));
+  return norm(x + dropout(part(x)));
 }
 
 Tensor attended(MultiheadAttention& attention, const Tensor& query, const Tensor& memory,
@@ -98,9 +112,11 @@ void TransformerEncoderLayerImpl::reset_parameters() {
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,
                                             const Tensor& src_key_padding_mask) {
   check_defined(src, "src");
-  const Tensor x =
-      norm1(src + dropout1(attended(self_attn, src, src, src_mask, src_key_padding_mask)));
-  return norm2(x + dropout2(feedforward(*this, x)));
+  const Tensor x = residual(*this, norm1, dropout1, src, [&](const Tensor& own) {
+    return attended(self_attn, own, own, src_mask, src_key_padding_mask);
+  });
+  return residual(*this, norm2, dropout2, x,
+                  [&](const Tensor& own) { return feedforward(*this, own); });
 }
 
 void TransformerDecoderLayerImpl::reset() {
@@ -123,10 +139,14 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
                                             const Tensor& tgt_key_padding_mask,
                                             const Tensor& memory_key_padding_mask) {
   check_defined(tgt, "tgt"), check_defined(memory, "memory");
-  tgt = norm1(tgt + dropout1(attended(self_attn, tgt, tgt, tgt_mask, tgt_key_padding_mask)));
-  tgt = norm2(
-      tgt + dropout2(attended(multihead_attn, tgt, memory, memory_mask, memory_key_padding_mask)));
-  return norm3(tgt + dropout3(feedforward(*this, tgt)));
+  tgt = residual(*this, norm1, dropout1, tgt, [&](const Tensor& own) {
+    return attended(self_attn, own, own, tgt_mask, tgt_key_padding_mask);
+  });
+  tgt = residual(*this, norm2, dropout2, tgt, [&](const Tensor& own) {
+    return attended(multihead_attn, own, memory, memory_mask, memory_key_padding_mask);
+  });
+  return residual(*this, norm3, dropout3, tgt,
+                  [&](const Tensor& own) { return feedforward(*this, own); });
 }
 
 TransformerEncoderOptions::TransformerEncoderOptions(
@@ -176,10 +196,14 @@ void TransformerImpl::reset() {
   const auto with = [this](auto layer) {
     return layer.dim_feedforward(options.dim_feedforward())
         .dropout(options.dropout())
-        .activation(options.activation());
+        .activation(options.activation())
+        .layer_norm_eps(options.layer_norm_eps())
+        .norm_first(options.norm_first())
+        .bias(options.bias());
   };
   const int64_t width = options.d_model(), heads = options.nhead();
-  const AnyModule behind(LayerNorm(LayerNormOptions({width})));
+  const AnyModule behind(
+      LayerNorm(LayerNormOptions({width}).eps(options.layer_norm_eps()).bias(options.bias())));
   encoder = options.custom_encoder().is_empty()
                 ? AnyModule(TransformerEncoder(
                       TransformerEncoderOptions(with(TransformerEncoderLayerOptions(width, heads)),

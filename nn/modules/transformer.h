@@ -19,16 +19,22 @@ namespace gradus::nn {
 // kReLU, kGELU, or a function.
 using activation_t = std::variant<Nonlinearity, std::function<Tensor(const Tensor&)>>;
 
+// layer_norm_eps: the eps of each LayerNorm. norm_first: a LayerNorm stands before attention and
+// before the linear layers, and not behind their sums. bias: of all linear layers and norms.
 struct TransformerEncoderLayerOptions {
   GRADUS_OPTIONS(TransformerEncoderLayerOptions, ARGUMENT(int64_t, d_model),
                  ARGUMENT(int64_t, nhead), OPTION(int64_t, dim_feedforward, 2048),
-                 OPTION(double, dropout, 0.1), OPTION(activation_t, activation, kReLU));
+                 OPTION(double, dropout, 0.1), OPTION(activation_t, activation, kReLU),
+                 OPTION(double, layer_norm_eps, 1e-5), OPTION(bool, norm_first, false),
+                 OPTION(bool, bias, true));
 };
 
 struct TransformerDecoderLayerOptions {
   GRADUS_OPTIONS(TransformerDecoderLayerOptions, ARGUMENT(int64_t, d_model),
                  ARGUMENT(int64_t, nhead), OPTION(int64_t, dim_feedforward, 2048),
-                 OPTION(double, dropout, 0.1), OPTION(activation_t, activation, kReLU));
+                 OPTION(double, dropout, 0.1), OPTION(activation_t, activation, kReLU),
+                 OPTION(double, layer_norm_eps, 1e-5), OPTION(bool, norm_first, false),
+                 OPTION(bool, bias, true));
 };
 
 namespace detail {
@@ -45,7 +51,9 @@ struct LayerOfLayers : Layer<Derived, Options> {
 }  // namespace detail
 
 // norm1(x + attention(x)), and norm2(y + linear2(activation(linear1(y)))) of that, each with
-// dropout. Output of src's shape. Vaswani et al., "Attention is all you need" (2017), section 3.1.
+// dropout. With norm_first x + attention(norm1(x)), and y + linear2(activation(linear1(norm2(y)))).
+// Output of src's shape. Vaswani et al., "Attention is all you need" (2017), section 3.1; Xiong et
+// al., "On layer normalization in the transformer architecture" (2020).
 // Errors: ValueError for an undefined input, an activation that is neither kReLU nor kGELU, and
 // those of MultiheadAttention.
 struct TransformerEncoderLayerImpl
@@ -164,7 +172,8 @@ struct TransformerOptions {
                  ARGUMENT(int64_t, num_encoder_layers, 6), ARGUMENT(int64_t, num_decoder_layers, 6),
                  OPTION(int64_t, dim_feedforward, 2048), OPTION(double, dropout, 0.1),
                  OPTION(activation_t, activation, kReLU), OPTION(AnyModule, custom_encoder, {}),
-                 OPTION(AnyModule, custom_decoder, {}));
+                 OPTION(AnyModule, custom_decoder, {}), OPTION(double, layer_norm_eps, 1e-5),
+                 OPTION(bool, norm_first, false), OPTION(bool, bias, true));
 };
 
 // The decoder of tgt and of the encoder's output for src, each with a LayerNorm after its layers.

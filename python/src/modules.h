@@ -169,6 +169,12 @@ struct Placement {
   Param<std::optional<Device>> device;
   Param<std::optional<ScalarType>> dtype;
 };
+// How many options there are, where all of them have a place.
+std::optional<size_t> place_count(const std::vector<OptionText>& options);
+// The arguments but those after `places`, which become the keywords device and dtype.
+// Errors: TypeError for one that is a keyword, too.
+nb::args take_placement(const char* function, const nb::args& args, size_t places,
+                        nb::dict& keywords);
 // The keyword return_indices: as the last of a signature, and taken out of the keywords.
 std::string with_return_indices(const std::string& signature);
 bool take_return_indices(const char* function, nb::dict& keywords);
@@ -289,7 +295,8 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
   const std::string listed = signature_of(Binding::texts());
   const std::string own = SaysPlaces<Impl> ? with_return_indices(listed) : listed;
   const std::string signature =
-      "def __init__(self" + own + (own.find(", *, ") == own.npos ? ", *, " : ", ") +
+      "def __init__(self" + own +
+      (SaysPlaces<Impl> && own.find(", *, ") == own.npos ? ", *, " : ", ") +
       "device: device | str | int | None = None" +
       (own.find(", dtype: ") == own.npos ? ", dtype: dtype | None = None) -> None" : ") -> None");
   c.def(
@@ -298,7 +305,11 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
         nb::dict keywords;
         keywords.update(kwargs);
         const bool places = SaysPlaces<Impl> && take_return_indices(name, keywords);
-        const Chosen options = Binding::read(name, args, 0, keywords);
+        static const std::optional<size_t> places_of_options = place_count(Binding::texts());
+        const nb::args of_options = places_of_options && !SaysPlaces<Impl>
+                                        ? take_placement(name, args, *places_of_options, keywords)
+                                        : args;
+        const Chosen options = Binding::read(name, of_options, 0, keywords);
         // Of what is left: some options are called dtype, too.
         const Placement placement(keywords);
         check_all_taken(name, keywords);

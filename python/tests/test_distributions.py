@@ -108,3 +108,10 @@ def test_wrong_arguments_are_errors():
     assert d.Normal(0.0, -1.0, validate_args=False).scale == -1
     with pytest.raises(NotImplementedError, match="register_kl"):
         d.kl_divergence(d.Normal(0.0, 1.0), d.Poisson(1.0))
+
+
+def test_divergences_of_what_is_certain():
+    """0 of equal ones, also at probabilities 0 and 1; infinite where q excludes what p draws."""
+    sure = d.Bernoulli(gradus.tensor([0.0, 1.0, 0.0]))
+    assert d.kl_divergence(sure, sure).tolist() == [0, 0, 0]
+    assert d.kl_divergence(sure, d.Bernoulli(gradus.tensor([1.0, 0.5, 0.5]))).isinf().tolist() == [True, False, False]

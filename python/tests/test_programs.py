@@ -273,3 +273,32 @@ def test_processes():
     assert sorted([queue.get(), queue.get()]) == [0, 5]
     with pytest.raises(RuntimeError, match="process 1 has ended with exit code 3"):
         gradus.multiprocessing.spawn(_fails, nprocs=2)
+
+
+def test_device_and_dtype_have_places():
+    assert nn.Linear(2, 3, False, "meta", gradus.float64).weight.dtype is gradus.float64
+    assert nn.Linear(2, 3, True, "meta").weight.is_meta
+
+    class Own(nn.Linear):
+        def __init__(self, a, b, bias=True, device=None, dtype=None):
+            super().__init__(a, b, bias, device, dtype)
+
+    assert Own(2, 3)(gradus.ones(1, 2)).shape == (1, 3)
+    for wrong in (lambda: nn.Linear(2, 3, True, "cpu", None, 1), lambda: nn.Linear(2, 3, True, "cpu", device="cpu")):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+
+def test_transformers_have_pytorchs_options():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, norm_first=True, batch_first=True, layer_norm_eps=1e-3, bias=False)
+    mask = nn.Transformer.generate_square_subsequent_mask(3)
+    x = gradus.rand(2, 3, 8)
+    stack = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    assert gradus.allclose(stack(x, mask=mask, is_causal=True), stack(x, mask))
+    norm = layer.norm1(x)
+    y = x + layer.self_attn(norm.transpose(0, 1), norm.transpose(0, 1), norm.transpose(0, 1))[0].transpose(0, 1)
+    expected = y + layer.linear2(layer.linear1(layer.norm2(y)).relu())
+    assert gradus.allclose(layer(x), expected, atol=1e-5) and not [n for n, _ in layer.named_parameters() if "bias" in n]
+    with pytest.raises(ValueError, match="attn_mask"):
+        nn.MultiheadAttention(8, 2)(x, x, x, is_causal=True)

@@ -275,6 +275,35 @@ TEST(Transformer, PrintsItsParts) {
       << out.str();
 }
 
+TEST(Transformer, MayNormFirst) {
+  const nn::TransformerEncoderLayer layer(nn::TransformerEncoderLayerOptions(4, 2)
+                                              .dim_feedforward(3)
+                                              .dropout(0)
+                                              .layer_norm_eps(0.5)
+                                              .norm_first(true)
+                                              .bias(false));
+  const Tensor x = randn({3, 2, 4}), a = layer->norm1(x);
+  const Tensor y = x + std::get<0>(layer->self_attn->forward(a, a, a));
+  EXPECT_TRUE(
+      allclose(layer->forward(x), y + layer->linear2(relu(layer->linear1(layer->norm2(y))))));
+  EXPECT_EQ(layer->norm2->options.eps(), 0.5);
+  for (const auto& parameter : layer->named_parameters())
+    EXPECT_TRUE(parameter.key().find("bias") == std::string::npos) << parameter.key();
+
+  const nn::TransformerDecoderLayer decoder(
+      nn::TransformerDecoderLayerOptions(4, 2).dim_feedforward(3).dropout(0).norm_first(true));
+  const Tensor memory = randn({5, 2, 4}), b = decoder->norm1(x);
+  const Tensor own = x + std::get<0>(decoder->self_attn->forward(b, b, b));
+  const Tensor both =
+      own + std::get<0>(decoder->multihead_attn->forward(decoder->norm2(own), memory, memory));
+  EXPECT_TRUE(allclose(decoder->forward(x, memory),
+                       both + decoder->linear2(relu(decoder->linear1(decoder->norm3(both))))));
+  EXPECT_TRUE(nn::Transformer(nn::TransformerOptions(4, 2, 1, 1).norm_first(true))
+                  ->encoder.get<nn::TransformerEncoder>()
+                  ->layers->at<nn::TransformerEncoderLayerImpl>(0)
+                  .options.norm_first());
+}
+
 TEST(Transformer, SaysWhatIsWrong) {
   nn::Transformer model(nn::TransformerOptions(4, 2, 1, 1).dim_feedforward(3));
   expect_error<ValueError>(

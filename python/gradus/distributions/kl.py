@@ -64,7 +64,10 @@ def _one_hot(p: Any, q: Any) -> Any:
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Any:
-    return _gradus.xlogy(p.probs, p.probs / q.probs) + _gradus.xlogy(1 - p.probs, (1 - p.probs) / (1 - q.probs))
+    def part(a: Any, b: Any) -> Any:
+        return _gradus.xlogy(a, a) - _gradus.xlogy(a, b)  # 0 where both are 0
+
+    return part(p.probs, q.probs) + part(1 - p.probs, 1 - q.probs)
 
 
 @register_kl(Independent, Independent)
