@@ -51,9 +51,10 @@ struct LayerOfLayers : Layer<Derived, Options> {
 }  // namespace detail
 
 // norm1(x + attention(x)), and norm2(y + linear2(activation(linear1(y)))) of that, each with
-// dropout. With norm_first x + attention(norm1(x)), and y + linear2(activation(linear1(norm2(y)))).
-// Output of src's shape. Vaswani et al., "Attention is all you need" (2017), section 3.1; Xiong et
+// dropout. Output of src's shape. Vaswani et al., "Attention is all you need" (2017), section 3.1.
+// norm_first: y = x + attention(norm1(x)), and y + linear2(activation(linear1(norm2(y)))). Xiong et
 // al., "On layer normalization in the transformer architecture" (2020).
+//
 // Errors: ValueError for an undefined input, an activation that is neither kReLU nor kGELU, and
 // those of MultiheadAttention.
 struct TransformerEncoderLayerImpl

@@ -7,7 +7,7 @@
 #include "bind.h"
 #include "cycles.h"
 #include "errors.h"
-#include "hooks.h"
+#include "nn/hooks.h"
 #include "rows/rows.h"
 
 namespace gradus::python {

@@ -3,7 +3,7 @@
 
 #include "errors.h"
 #include "gradus/autograd/engine/meta.h"
-#include "hooks.h"
+#include "nn/hooks.h"
 #include "tensor.h"
 
 namespace gradus::python {

@@ -14,9 +14,9 @@
 
 #include "bind.h"
 #include "errors.h"
-#include "modules.h"
+#include "nn/modules.h"
 #include "objects.h"
-#include "registered.h"
+#include "nn/registered.h"
 #include "rows/rows.h"
 
 namespace gradus::python {

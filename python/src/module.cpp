@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.h"
-#include "computed.h"
+#include "nn/computed.h"
 #include "cycles.h"
 #include "errors.h"
 #include "rows/direct.h"

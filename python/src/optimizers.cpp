@@ -5,7 +5,7 @@
 
 #include "bind.h"
 #include "cycles.h"
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 namespace {

@@ -8,7 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.h"
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 namespace {

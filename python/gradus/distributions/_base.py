@@ -194,3 +194,14 @@ class Independent(Distribution):
 
 HALF_LOG_2PI = math.log(2 * math.pi) / 2
 __all__ = ["Distribution", "HALF_LOG_2PI", "Independent", "broadcast_shapes", "tensors"]
+
+
+def tiny(x: Any) -> float:
+    """The smallest normal number of a tensor's dtype."""
+    return 2.0 ** -1022 if x.dtype is _gradus.float64 else 2.0 ** -126
+
+
+def unit(shape: Any, like: Any) -> Any:
+    """Numbers between 0 and 1, without the ends."""
+    eps = 2.0 ** -53 if like.dtype is _gradus.float64 else 2.0 ** -24
+    return _gradus.rand(shape, dtype=like.dtype, device=like.device).clamp(eps, 1 - eps)

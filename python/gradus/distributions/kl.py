@@ -8,8 +8,9 @@ from typing import Any
 
 from .. import _gradus
 from ._base import Distribution, Independent
-from .continuous import Beta, Dirichlet, Exponential, Gamma, Laplace, MultivariateNormal, Normal, Uniform
+from .continuous import Exponential, Laplace, MultivariateNormal, Normal, Uniform
 from .discrete import Bernoulli, Categorical, OneHotCategorical, Poisson
+from .gamma import Beta, Dirichlet, Gamma
 from .transforms import LogNormal
 
 _formulas: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}

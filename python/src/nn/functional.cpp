@@ -1,5 +1,5 @@
 // gradus.nn.functional: the functions of C++ that take options, with the options as keywords.
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 namespace {

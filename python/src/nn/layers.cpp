@@ -1,6 +1,6 @@
 // The layers of gradus.nn, a row each. After the name: what forward() takes, where keywords may
 // name it.
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 

@@ -1,5 +1,5 @@
 // The losses of gradus.nn: the rows of losses.def.
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 

@@ -3,7 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "modules.h"
+#include "nn/modules.h"
 
 namespace gradus::python {
 

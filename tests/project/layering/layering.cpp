@@ -123,8 +123,8 @@ const Names skipped = {"build", "install", "docs"};
 // student's repository holds the simulator alone.
 const std::map<std::string, Names> of_library_in_course = {
     {"course/runner",
-     {"cuda/sim/simulator.h", "cuda/sim/check/symbols.h", "cuda/sim/exec/current.h",
-      "cuda/sim/exec/place.h", "cuda/sim/runtime/variables.h"}},
+     {"cuda/sim/simulator.h", "cuda/sim/check/findings.h", "cuda/sim/check/symbols.h",
+      "cuda/sim/exec/current.h", "cuda/sim/exec/place.h", "cuda/sim/runtime/variables.h"}},
     {"course/test", {"cuda/sim/simulator.h"}},
 };
 const Names course_with_library = {"course/plug", "course/model"};  // which may include all of it

@@ -1,5 +1,5 @@
 // Weights that Python computes for modules of C++, and statistics that it makes anew.
-#include "computed.h"
+#include "nn/computed.h"
 
 #include <gradus/nn/update_bn.h>
 #include <nanobind/stl/string.h>

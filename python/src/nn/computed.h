@@ -1,7 +1,7 @@
 // What modules of C++ do for weights and statistics that Python computes.
 #pragma once
 
-#include "registered.h"
+#include "nn/registered.h"
 
 namespace gradus::python {
 

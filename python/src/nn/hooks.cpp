@@ -1,5 +1,5 @@
 // Hooks of Python as functions that C++ calls.
-#include "hooks.h"
+#include "nn/hooks.h"
 
 #include <nanobind/stl/shared_ptr.h>
 

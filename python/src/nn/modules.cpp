@@ -1,5 +1,5 @@
 // gradus.nn.Module: a module of C++ that Python may derive from.
-#include "modules.h"
+#include "nn/modules.h"
 
 #include <gradus/nn/named_class.h>
 #include <nanobind/stl/optional.h>
@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "bind.h"
-#include "hooks.h"
+#include "nn/hooks.h"
 
 namespace gradus::python {
 
@@ -126,41 +126,6 @@ nb::args with_keywords(const nb::args& args, const nb::kwargs& given,
   return nb::borrow<nb::args>(nb::tuple(all));
 }
 
-std::optional<size_t> place_count(const std::vector<OptionText>& options) {
-  const bool all = std::ranges::all_of(options, &OptionText::has_place);
-  return all ? std::optional(options.size()) : std::nullopt;
-}
-nb::args take_placement(const char* function, const nb::args& args, size_t places,
-                        nb::dict& keywords) {
-  if (args.size() <= places || args.size() > places + 2) return args;
-  nb::list own;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (i < places) {
-      own.append(args[i]);
-      continue;
-    }
-    const char* const name = i == places ? "device" : "dtype";
-    const nb::str key(name);
-    if (keywords.contains(key)) fail_argument(function, name, "is given twice");
-    keywords[key] = args[i];
-  }
-  return nb::borrow<nb::args>(nb::tuple(own));
-}
-Placement::Placement(nb::dict& keywords) {
-  const auto take = [&](const char* name, auto& to) {
-    const nb::str key(name);
-    if (!keywords.contains(key)) return;
-    const nb::object given(keywords[key]);
-    if (!to.load(given, true)) fail_value("Module", name, given, std::string("a ") + name);
-    PyDict_DelItem(keywords.ptr(), key.ptr());
-  };
-  take("device", device);
-  take("dtype", dtype);
-}
-void Placement::apply(nn::Module& module) const {
-  if (device.given) module.to(*device.get());
-  if (dtype.given) module.to(*dtype.get());
-}
 void check_all_taken(const char* function, const nb::dict& keywords) {
   for (const auto& [name, value] : keywords)
     fail_argument(function, nb::cast<std::string>(name), "is unknown");

@@ -7,8 +7,9 @@
 #include <nanobind/stl/string.h>
 
 #include "errors.h"
+#include "nn/placement.h"
+#include "nn/registered.h"
 #include "options.h"
-#include "registered.h"
 #include "rows/rows.h"
 
 namespace gradus::python {
@@ -162,19 +163,6 @@ nb::args with_keywords(const nb::args& args, const nb::kwargs& given,
                        const std::vector<std::string>& names);
 // Errors: Error for a module whose __init__ has not been called.
 void check_made(nb::handle module);
-// The arguments device= and dtype= of every module, taken out of the keywords.
-struct Placement {
-  explicit Placement(nb::dict& keywords);
-  void apply(nn::Module& module) const;
-  Param<std::optional<Device>> device;
-  Param<std::optional<ScalarType>> dtype;
-};
-// How many options there are, where all of them have a place.
-std::optional<size_t> place_count(const std::vector<OptionText>& options);
-// The arguments but those after `places`, which become the keywords device and dtype.
-// Errors: TypeError for one that is a keyword, too.
-nb::args take_placement(const char* function, const nb::args& args, size_t places,
-                        nb::dict& keywords);
 // The keyword return_indices: as the last of a signature, and taken out of the keywords.
 std::string with_return_indices(const std::string& signature);
 bool take_return_indices(const char* function, nb::dict& keywords);

@@ -1,14 +1,14 @@
 // What modules register in C++ for Python, and what the garbage collector sees of it.
-#include "registered.h"
+#include "nn/registered.h"
 
 #include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "computed.h"
+#include "nn/computed.h"
 #include "cycles.h"
 #include "errors.h"
-#include "hooks.h"
+#include "nn/hooks.h"
 #include "tensor.h"
 
 namespace gradus::python {
