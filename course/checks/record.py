@@ -1,4 +1,4 @@
-"""The record of what has passed: course/.checked has a line `NAME HASH` for each task, and one for what all tasks share."""
+"""The record of what has passed: course/.checked has a line `NAME HASH` for each task, and one for what tasks share."""
 import hashlib
 import os
 import re
@@ -26,24 +26,34 @@ def _files():
 
 
 def now():
-    """name -> hash of its files, as they are."""
+    """name -> hash of its files, as they are; that of a task holds what tasks share, too."""
     digests = {}
     for path, name in sorted(_files()):
         with open(path, "rb") as file:
             text = file.read()
         digests.setdefault(name, hashlib.sha256()).update(os.path.basename(path).encode() + b"\0" + text + b"\0")
+    shared = digests[SHARED].digest()
+    for name, digest in digests.items():
+        if name != SHARED:
+            digest.update(shared)
     return {name: digest.hexdigest() for name, digest in digests.items()}
 
 
-def changed():
-    """The names, of tasks or SHARED, whose files have not passed as they are."""
-    passed = {}
-    if os.path.exists(PATH):
-        with open(PATH) as file:
-            passed = dict(line.split() for line in file)
-    return sorted(name for name, each in now().items() if passed.get(name) != each)
+def _passed():
+    if not os.path.exists(PATH):
+        return {}
+    with open(PATH) as file:
+        return dict(line.split() for line in file)
 
 
-def write(hashes):
+def changed(hashes):
+    """The names among these hashes that have not passed as they are, tasks first."""
+    passed = _passed()
+    return sorted(name for name, each in hashes.items() if passed.get(name) != each)
+
+
+def passes(name, each):
+    """Notes that what the hash is of has passed."""
+    passed = {**_passed(), name: each}
     with open(PATH, "w") as file:
-        file.writelines(f"{name} {each}\n" for name, each in sorted(hashes.items()))
+        file.writelines(f"{name} {each}\n" for name, each in sorted(passed.items()))

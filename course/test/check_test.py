@@ -62,15 +62,18 @@ class CheckTest(unittest.TestCase):
             self.assertEqual(found, [name] if name else [], path)
 
     def test_what_has_passed_is_not_checked_again(self):
-        record_of = record.PATH
+        hashes, path = record.now(), record.PATH
         with tempfile.TemporaryDirectory() as folder:
             record.PATH = os.path.join(folder, "checked")
             try:
-                self.assertEqual(record.changed(), sorted(record.now()))
-                record.write({**record.now(), "3.7": "another"})
-                self.assertEqual(record.changed(), ["3.7"])
+                self.assertEqual(record.changed(hashes), sorted(hashes))
+                for name in hashes:
+                    record.passes(name, "another" if name == "3.7" else hashes[name])
+                self.assertEqual(record.changed(hashes), ["3.7"])
+                record.passes("3.7", hashes["3.7"])
+                self.assertEqual(record.changed(hashes), [])
             finally:
-                record.PATH = record_of
+                record.PATH = path
 
     def test_refuses_other_words(self):
         said = io.StringIO()
