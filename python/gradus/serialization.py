@@ -1,24 +1,19 @@
 """save and load: safetensors files, which hold tensors by name, and what they are a part of as JSON.
 
-A file runs no code when it is read. A module that is saved whole adds Python's pickle of its class and attributes,
-without its tensors, which load() reads where weights_only is False alone.
+A file holds no code: a module or an optimizer is saved as its state dict.
 """
 
 from __future__ import annotations
 
-import base64
 import collections
-import io
 import json
 import os
-import pickle
 import tempfile
 from collections.abc import Callable
 from typing import IO, Any, Union
 
 from . import _gradus
 from ._forms import Size
-from .nn import Parameter
 from .optim import _flat_state_dict
 
 _File = Union[str, "os.PathLike[str]", IO[bytes]]
@@ -32,6 +27,7 @@ class _Writer:
         self.tensors: dict[str, _gradus.Tensor] = {}
         self.names: dict[Any, str] = {}  # by what they are in memory: a tensor of two names is written once
         self.kept: list[Any] = []  # a tensor that is gone may leave its place to another one
+        self.objects: list[str] = []  # the classes of modules and optimizers
 
     def name(self, tensor: _gradus.Tensor, wanted: str) -> str:
         memory = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype) if tensor.numel() else id(tensor)
@@ -55,10 +51,10 @@ class _Writer:
                 return plain(value)
         if isinstance(value, _gradus.Tensor):
             return {"tensor": self.name(value, path)}
-        if isinstance(value, _gradus._nn.Module):
-            return self.described(value.state_dict(), path)
-        if isinstance(value, _gradus._optim.Optimizer):
-            return self.described(_flat_state_dict(value), path)  # C++ reads these names
+        if isinstance(value, (_gradus._nn.Module, _gradus._optim.Optimizer)):
+            self.objects.append(type(value).__name__)
+            module = isinstance(value, _gradus._nn.Module)
+            return self.described(value.state_dict() if module else _flat_state_dict(value), path)  # names that C++ reads
         if isinstance(value, dict):
             kind = "ordered" if isinstance(value, collections.OrderedDict) else "dict"
             return {kind: [[self.described(key, path), self.described(each, f"{path}.{key}" if path else str(key))]
@@ -85,48 +81,14 @@ def _rebuilt(value: Any, tensors: dict[str, _gradus.Tensor]) -> Any:
     if kind in ("dict", "ordered"):
         pairs = [(_rebuilt(key, tensors), _rebuilt(each, tensors)) for key, each in inner]
         return dict(pairs) if kind == "dict" else collections.OrderedDict(pairs)
-    if kind in ("dtype", "device"):
-        return getattr(_gradus, inner.rpartition(".")[2]) if kind == "dtype" else _gradus.device(inner)
+    if kind == "device":
+        return _gradus.device(inner)
+    if kind == "dtype":
+        found = getattr(_gradus, inner.rpartition(".")[2])
+        if not isinstance(found, _gradus.dtype):
+            raise _gradus.TypeError(f"'{inner}' is no dtype")
+        return found
     return _LISTS[kind](_rebuilt(each, tensors) for each in inner)
-
-
-class _Pickler(pickle.Pickler):
-    """Pickles objects, and names their tensors instead."""
-
-    def __init__(self, file: Any, writer: _Writer) -> None:
-        super().__init__(file)
-        self._writer = writer
-
-    def persistent_id(self, obj: Any) -> Any:
-        if isinstance(obj, _gradus.Tensor):
-            kind = "parameter" if isinstance(obj, Parameter) else "tensor"
-            return kind, self._writer.name(obj, "extra"), obj.requires_grad
-        return None
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what _Pickler wrote: each parameter is one object, in all places."""
-
-    def __init__(self, file: Any, tensors: dict[str, _gradus.Tensor]) -> None:
-        super().__init__(file)
-        self._tensors, self._made = tensors, dict[str, Any]()
-
-    def persistent_load(self, pid: Any) -> Any:
-        kind, name, requires_grad = pid
-        if name not in self._made:
-            tensor = self._tensors[name]
-            self._made[name] = Parameter(tensor, requires_grad) if kind == "parameter" else \
-                tensor.requires_grad_(requires_grad)
-        return self._made[name]
-
-
-def _holds_objects(value: Any) -> bool:
-    """Whether a module, an optimizer or an object that JSON cannot describe is there."""
-    if isinstance(value, dict):
-        return any(_holds_objects(each) for pair in value.items() for each in pair)
-    if isinstance(value, (list, tuple, set, collections.deque)):
-        return any(map(_holds_objects, value))
-    return not (value is None or isinstance(value, (bool, int, float, str, _gradus.Tensor, _gradus.dtype, _gradus.device)))
 
 
 def save(obj: Any, f: _File) -> None:
@@ -135,16 +97,10 @@ def save(obj: Any, f: _File) -> None:
     f: a path, or a file that is open for bytes. The file is a safetensors file. Names of nested dictionaries are joined
     by dots; load() makes the dictionaries again.
     """
-    writer, metadata = _Writer(), {}
-    structure = writer.described(obj, "")
-    metadata["gradus.structure"] = json.dumps(structure)
-    if _holds_objects(obj):
-        code = io.BytesIO()
-        try:
-            _Pickler(code, writer).dump(obj)
-            metadata["gradus.pickle"] = base64.b64encode(code.getvalue()).decode()
-        except (pickle.PicklingError, AttributeError, TypeError):
-            pass  # a class within a function: the tensors are saved all the same
+    writer = _Writer()
+    metadata = {"gradus.structure": json.dumps(writer.described(obj, ""))}
+    if writer.objects:
+        metadata["gradus.objects"] = ", ".join(dict.fromkeys(writer.objects))
     if hasattr(f, "write"):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
@@ -158,9 +114,9 @@ def save(obj: Any, f: _File) -> None:
 def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mmap: bool | None = None) -> Any:
     """What save() wrote; a module or an optimizer as its state dict.
 
-    map_location: the device of the tensors; the CPU, where it is a function or a dictionary. weights_only: False gives
-    modules themselves, and runs code that the file names: only for files of your own. A safetensors file of another
-    program gives a dictionary of its tensors.
+    map_location: the device of the tensors; the CPU, where it is a function or a dictionary. weights_only: False asks for
+    objects, so it is a TypeError where a module or an optimizer was saved. A safetensors file of another program gives a
+    dictionary of its tensors.
 
     >>> import gradus, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -179,8 +135,14 @@ def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mm
     device = map_location if isinstance(map_location, (str, _gradus.device)) else None
     tensors = _gradus.load_file(f, device=device, mmap=bool(mmap))
     metadata = _gradus._load_metadata(f)
-    if not weights_only and "gradus.pickle" in metadata:
-        return _Unpickler(io.BytesIO(base64.b64decode(metadata["gradus.pickle"])), tensors).load()
+    if not weights_only and "gradus.objects" in metadata:
+        raise _gradus.TypeError(
+            f"load: weights_only is False, and the file holds the state of {metadata['gradus.objects']}, not the object; "
+            "make it by its class, and give what load() returns with weights_only=True to load_state_dict()")
     if "gradus.structure" in metadata:
-        return _rebuilt(json.loads(metadata["gradus.structure"]), tensors)
+        try:
+            return _rebuilt(json.loads(metadata["gradus.structure"]), tensors)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise _gradus.ValueError(f"load: '{f}' says of itself what save() does not write ({type(error).__name__}: {error}); "
+                                     "load_file() gives its tensors") from None
     return tensors["0"] if list(tensors) == ["0"] else tensors

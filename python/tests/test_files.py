@@ -38,16 +38,25 @@ def test_a_checkpoint_comes_back_as_it_was(tmp_path):
     assert all(gradus.equal(a, b) for a, b in zip(net.state_dict().values(), other.state_dict().values()))
 
 
-def test_a_whole_module_needs_trust(tmp_path):
-    net, path = nn.Sequential(nn.Embedding(3, 2), nn.Linear(2, 3)).eval(), tmp_path / "net.pth"
+def test_a_whole_module_is_its_state(tmp_path):
+    net, path = nn.Sequential(nn.Embedding(3, 2), nn.Linear(2, 3)), tmp_path / "net.pth"
     net[1].weight = net[0].weight
-    gradus.save(net, path)
-    x = gradus.tensor([0, 2])
-    whole = gradus.load(path, weights_only=False)
-    assert type(whole) is nn.Sequential and gradus.equal(whole(x), net(x)) and not whole.training
-    assert whole[1].weight is whole[0].weight
-    assert list(gradus.load(path)) == ["0.weight", "1.weight", "1.bias"]
-    assert sorted(gradus.load_file(path)) == ["0.weight", "1.bias"]  # C++ reads the tensors
+    gradus.save({"net": net, "sgd": optim.SGD(net.parameters(), 0.1)}, path)
+    with pytest.raises(TypeError, match="load: weights_only is False, and the file holds the state of Sequential, SGD, not"):
+        gradus.load(path, weights_only=False)
+    assert list(gradus.load(path)["net"]) == ["0.weight", "1.weight", "1.bias"]
+    assert sorted(gradus.load_file(path))[:2] == ["net.0.weight", "net.1.bias"]  # C++ reads the tensors
+    gradus.save({"net": net.state_dict(), "epoch": 3}, path)
+    assert gradus.load(path, weights_only=False)["epoch"] == 3
+
+
+@pytest.mark.parametrize("structure", ["", "{", '{"tensor": "b"}', '{"module": []}', '{"dtype": "save_file"}', '{"list": 3}',
+                                       '{"dict": [[1]]}', '{"a": 1, "b": 2}', "[" * 100000])
+def test_a_file_that_says_what_nobody_writes(tmp_path, structure):
+    gradus.save_file({"a": gradus.ones(2)}, tmp_path / "x", {"gradus.structure": structure})
+    with pytest.raises(ValueError, match="load: .*x' says of itself what save"):
+        gradus.load(tmp_path / "x")
+    assert gradus.load_file(tmp_path / "x")["a"].tolist() == [1, 1]
 
 
 def test_files_that_are_open(tmp_path):
