@@ -193,8 +193,9 @@ GRADUS_TARGET void arange(int64_t n, void* to, const void* const* in) {
     out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(first + i), step, start));
 }
 
-// own_loop: the loop that a set has in place of map<op, float>; own_grad_loop: of map_grad<op, float>. An optional, since GCC takes no address of a function
-// for a constant that compares unequal to null while it sanitizes.
+// own_loop: the loop that a set has in place of map<op, float>; own_grad_loop: of map_grad<op,
+// float>. An optional, since GCC takes no address of a function for a constant that compares
+// unequal to null while it sanitizes.
 #if GRADUS_VECTOR == 64
 }  // namespace gradus::cpu::GRADUS_SET
 #include "gradus/cpu/simd/loops_avx512.inc"
