@@ -48,9 +48,9 @@ def _(t):
         t.close(found[name], expected, f"{name} of a second call", 1e-3)
 
 
-@hidden("6.5", of="sizes", test="many rows", title="1,030 rows, whose queries are 0", hint="Nothing limits the number of rows.")
+@hidden("6.5", of="sizes", test="many rows", title="300 rows, whose queries are 0", hint="Nothing limits the number of rows.")
 def _(t):
-    n = 1030
+    n = 300
     dout, k, v = (t.quarters(n) for _ in range(3))
     mean = sum(v) / n
     found = public("6.5").backward(t, dout, [mean] * n, [math.log(n)] * n, [0.0] * n, k, v, 1)  # each weight is 1 / n
