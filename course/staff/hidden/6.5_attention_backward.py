@@ -48,17 +48,6 @@ def _(t):
         t.close(found[name], expected, f"{name} of a second call", 1e-3)
 
 
-@hidden("6.5", of="sizes", test="many rows", title="300 rows, whose queries are 0", hint="Nothing limits the number of rows.")
-def _(t):
-    n = 300
-    dout, k, v = (t.quarters(n) for _ in range(3))
-    mean = sum(v) / n
-    found = public("6.5").backward(t, dout, [mean] * n, [math.log(n)] * n, [0.0] * n, k, v, 1)  # each weight is 1 / n
-    t.close(found["dq"], [each * (sum(map(float.__mul__, v, k)) - mean * sum(k)) / n for each in dout], "dq", 1e-2)
-    t.close(found["dk"], [0.0] * n, "dk")
-    t.close(found["dv"], [sum(dout) / n] * n, "dv", 1e-3)
-
-
 @hidden("6.5", of="causal", test="random rows with a mask", title="random rows, with a mask", hint="Row j of dk and dv counts in the rows from j on.")
 def _(t):
     for n, d in ((6, 2), (50, 5), (65, 9), (34, 64), (150, 1)):
