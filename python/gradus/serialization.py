@@ -51,10 +51,12 @@ class _Writer:
                 return plain(value)
         if isinstance(value, _gradus.Tensor):
             return {"tensor": self.name(value, path)}
-        if isinstance(value, (_gradus._nn.Module, _gradus._optim.Optimizer)):
+        if isinstance(value, _gradus._nn.Module):
             self.objects.append(type(value).__name__)
-            module = isinstance(value, _gradus._nn.Module)
-            return self.described(value.state_dict() if module else _flat_state_dict(value), path)  # names that C++ reads
+            return self.described(value.state_dict(), path)
+        if isinstance(value, _gradus._optim.Optimizer):
+            self.objects.append(type(value).__name__)
+            return self.described(_flat_state_dict(value), path)  # C++ reads these names
         if isinstance(value, dict):
             kind = "ordered" if isinstance(value, collections.OrderedDict) else "dict"
             return {kind: [[self.described(key, path), self.described(each, f"{path}.{key}" if path else str(key))]

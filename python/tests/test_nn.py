@@ -94,7 +94,7 @@ def test_copies():
 
 
 def test_options_are_checked():
-    for f in (lambda: nn.Linear(), lambda: nn.Linear(1), lambda: nn.Linear(1, 2, True, 3),
+    for f in (lambda: nn.Linear(), lambda: nn.Linear(1), lambda: nn.Linear(1, 2, True, None, None, 3),
               lambda: nn.Linear(1, 2, biass=True), lambda: nn.Linear("a", 2)):
         with pytest.raises(TypeError, match="Linear"):
             f()
