@@ -94,7 +94,7 @@ def _(t):
 @T.test(2, "sectors", "each element is loaded once, and neighbouring threads take neighbours",
         hint="The threads of a warp should load elements of a row that lie side by side.")
 def _(t):
-    for rows, n in [(64, 128), (64, 256), (4, 4096)]:
+    for rows, n in [(64, 128), (64, 256), (4, 4096), (1, 9608)]:
         reply = summed(t, rows, n)
         if not t.on_gpu:
             # 8 elements a sector. Each of a row's parts is stored and loaded by itself at worst, and one result stored.

@@ -170,6 +170,18 @@ TEST(TensorBoard, DoesNotShowWhatARunDoesAgain) {
   EXPECT_EQ(text, "run .\nscalar x 0 0.0\nscalar x 1 1.0\nscalar x 2 2.0\nscalar x 3 30.0\n");
 }
 
+// TensorBoard reads files in the order of their names; a later one says what of the earlier ones
+// counts no more.
+TEST(SummaryWriter, NamesFilesInTheOrderOfTheirMaking) {
+  const TemporaryFolder folder;
+  std::string last;
+  for (int file = 0; file < 12; ++file) {
+    const std::string path = SummaryWriter(folder.path()).path();
+    EXPECT_LT(last, path);
+    last = path;
+  }
+}
+
 TEST(SummaryWriter, HidesWhatEveryRunDoesAgain) {
   const TemporaryFolder folder;
   SummaryWriter writer(folder.path(), "", /*purge_step=*/3);

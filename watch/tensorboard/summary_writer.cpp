@@ -61,11 +61,12 @@ SummaryWriter::SummaryWriter(const std::string& log_dir, const std::string& comm
     : log_dir_(log_dir.empty() ? "runs/" + name_of_now() + comment : log_dir),
       purge_step_(purge_step) {
   constexpr const char* kOp = "SummaryWriter";
-  static std::atomic<int> count = 0;  // files of one process and second have names of their own
+  // Of the files of a process and second: TensorBoard reads them in the order of their names.
+  static std::atomic<int> count = 0;
   detail::make_folder(kOp, log_dir_);
   path_ = log_dir_ + "/events.out.tfevents." +
           detail::format("%010lld", static_cast<long long>(std::time(nullptr))) + "." +
-          host_name() + "." + std::to_string(getpid()) + "." + std::to_string(count++) +
+          host_name() + "." + std::to_string(getpid()) + "." + detail::format("%08d", count++) +
           filename_suffix;
   file_.emplace(kOp, path_, detail::LogFile::Open::New);
   write(Message().number(1, seconds_since_1970()).text(3, "brain.Event:2").bytes());
