@@ -97,7 +97,14 @@ def page():
     return "".join(parts)
 
 
+def simulated():
+    """Whether the package has what only a library with simulated devices has, as the page does."""
+    return hasattr(importlib.import_module("gradus._gradus._sim"), "take_findings")
+
+
 if __name__ == "__main__":
+    if not simulated():
+        sys.exit("docs/make/python_api.py: this package lacks names of gradus.sim; build the library with -DGRADUS_CUDA=SIM")
     text = page()
     if sys.argv[1:] == ["--check"]:
         if not PAGE.exists() or PAGE.read_text() != text:

@@ -61,7 +61,7 @@ SummaryWriter::SummaryWriter(const std::string& log_dir, const std::string& comm
     : log_dir_(log_dir.empty() ? "runs/" + name_of_now() + comment : log_dir),
       purge_step_(purge_step) {
   constexpr const char* kOp = "SummaryWriter";
-  // Of the files of a process and second: TensorBoard reads them in the order of their names.
+  // TensorBoard reads files in the order of their names, which therefore count those of a second.
   static std::atomic<int> count = 0;
   detail::make_folder(kOp, log_dir_);
   path_ = log_dir_ + "/events.out.tfevents." +
