@@ -292,7 +292,10 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
                         const Tensor& input, const Tensor& sums);
 // x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the
 // results have those of its output. Errors, which name op: TypeError for dtypes.
-ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);
+// in_planes: indices are Long. quickest: some devices give Byte, the places in windows.
+enum class Places : uint8_t { in_planes, quickest };
+ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x,
+                          Places places = Places::in_planes);
 Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                      IntArrayRef sizes);
 Tensor average_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);

@@ -130,18 +130,31 @@ Tensor finished(const Pool& pool, Tensor out, ScalarType dtype) {
   return in_format(to(std::move(out), dtype), format_of(pool, rank));
 }
 
+// Whether a byte holds the place of each element in its window, and x's device takes such places.
+bool counts_in_bytes(const Pool& pool, const Tensor& x) {
+  int64_t elements = 1;
+  for (const WindowDim& w : pool.dim) {
+    if (w.adaptive || w.kernel > 256) return false;
+    elements *= w.kernel;
+  }
+  return elements <= 256 && takes_beside(Function::max_pool, x).bytes != 0;
+}
+
 }  // namespace
 
-ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x) {
+ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x,
+                          Places places) {
   check<TypeError>(x.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kFloat)");
   check_ordered(op, x);
   const Dims sizes = pooled_sizes(pool, spatial, x, true);
   const PoolCall call(contracts::max_pool::x, pool, x);
   const Tensor values = call.result(sizes, call.compute, x, op),
-               indices = call.result(sizes, kLong, x, op);
+               indices = call.result(
+                   sizes, places == Places::quickest && counts_in_bytes(pool, x) ? kByte : kLong, x,
+                   op);
   if (values.numel() > 0) backend(x).max_pool(call.pool, call.ready(x), values, indices);
-  return {finished(pool, values, x.dtype()), finished(pool, indices, kLong)};
+  return {finished(pool, values, x.dtype()), finished(pool, indices, indices.dtype())};
 }
 
 Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,

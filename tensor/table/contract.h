@@ -1,5 +1,5 @@
-// The last columns of backend.def: what devices take, how many tensors are results, and the rule for
-// batches of vmap.
+// The last columns of backend.def: what devices take, how many tensors are results, and the rule
+// for batches of vmap.
 #pragma once
 
 #include <initializer_list>
@@ -93,16 +93,19 @@ struct Beside {
   bool channels_last = false;      // contiguous tensors whose channels lie last
   bool padded = false;             // results in rows that begin at multiples of 16 bytes
   uint32_t strided = 0, rows = 0;  // parameters that others take contiguous
+  uint32_t bytes = 0;              // parameters that are Long or Byte where others take Long
 
   constexpr Beside operator|(const Beside& other) const {
     return {halves || other.halves, mixed || other.mixed,    channels_last || other.channels_last,
-            padded || other.padded, strided | other.strided, rows | other.rows};
+            padded || other.padded, strided | other.strided, rows | other.rows,
+            bytes | other.bytes};
   }
 };
 inline constexpr Beside nothing, halves{.halves = true}, mixed{.mixed = true},
     channels_last{.channels_last = true};
 constexpr Beside any_strides(auto... of) { return {.strided = bits(of...)}; }
 constexpr Beside in_rows(auto... of) { return {.rows = bits(of...)}; }
+constexpr Beside as_bytes(auto... of) { return {.bytes = bits(of...)}; }
 constexpr Beside padded_rows(auto of) { return {.padded = true, .rows = bits(of)}; }
 
 // How the samples of a batch are computed. lift: by one call, with the batch axes in front of every
@@ -149,7 +152,8 @@ inline constexpr Contract kContracts[] = {
 constexpr const Contract& of(Function f) { return kContracts[static_cast<int>(f)]; }
 constexpr bool takes_dtype(Parameter p, DeviceType device, ScalarType dtype) {
   const Contract& row = of(p.function());
-  const uint32_t taken = row.takes.are_long & p.bit()   ? dtypes({kLong})
+  const bool bytes = row.beside(device).bytes & p.bit();
+  const uint32_t taken = row.takes.are_long & p.bit()   ? dtypes({kLong, bytes ? kByte : kLong})
                          : row.takes.are_bool & p.bit() ? dtypes({kBool})
                          : row.takes.have_any & p.bit() ? kAny
                          : row.beside(device).halves    ? row.takes.dtypes | kHalves

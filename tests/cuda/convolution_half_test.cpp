@@ -142,6 +142,27 @@ TEST_F(HalfConvolutionTest, EveryTile) {
   expect_convolution(images(4, 512, 512, {4, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
 }
 
+// Lines of their windows serve as channels, where steps across are even.
+TEST_F(HalfConvolutionTest, FewChannels) {
+  constexpr Order kOrders[] = {Order::first, Order::last, Order::gappy};
+  constexpr const char* kKernels[] = {"automatic", "large_tiles", "narrow_tiles", "small_tiles"};
+  for (int i = 0; i < (kSimulated ? 16 : 80); ++i) {
+    Convolution s;
+    s.batch = pick(1, 3), s.channels = pick(1, 5), s.filters = pick(1, 40);
+    for (int d = i % 8 ? 1 : 2; d < kSpatial; ++d) {
+      WindowDim& w = s.dim[d];
+      const bool across = d + 1 == kSpatial;
+      w.kernel = pick(1, 8), w.stride = across ? pick(1, 3) * 2 : pick(1, 3);
+      w.dilation = across && i % 4 ? 1 : pick(1, 2), w.padding = pick(0, 4);
+      const int64_t extent = (w.kernel - 1) * w.dilation + 1;
+      w.in = std::max<int64_t>(extent - 2 * w.padding, 1) + pick(0, 20);
+      w.out = (w.in + 2 * w.padding - extent) / w.stride + 1;
+    }
+    cuda::set_convolution_kernel(kKernels[i % 4]);
+    expect_convolution(s, i % 2 ? kHalf : kBFloat16, kOrders[i % 3]);
+  }
+}
+
 // Rows, columns and channels beyond a tile or box of it; taps, strides and gaps in every direction.
 TEST_F(HalfConvolutionTest, WgmmaTakesEveryPass) {
   if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";

@@ -210,5 +210,52 @@ TEST_F(CudaWindows, Pools) {
   }
 }
 
+TEST_F(CudaWindows, MaximaAreToldByTheirPlacesInWindows) {
+  for (int i = 0; i < 24; ++i) {
+    Pool pool = random_pool(false);
+    for (WindowDim& w : pool.dim) {
+      if (w.in == 1) continue;
+      w.dilation = pick(1, 2);
+      w.out = (w.in + 2 * w.padding - (w.kernel - 1) * w.dilation - 1) / w.stride + 1;
+    }
+    if (std::any_of(std::begin(pool.dim), std::end(pool.dim), [](auto& w) { return w.out < 1; }))
+      continue;
+    const Dims in{pool.planes, pool.dim[0].in, pool.dim[1].in, pool.dim[2].in};
+    const Dims out{pool.planes, pool.dim[0].out, pool.dim[1].out, pool.dim[2].out};
+    for (const ScalarType dtype : {kFloat, kBFloat16}) {
+      const Tensor x = raw::to(random_of(in, kInt), dtype), grad = random_of(out, dtype);
+      const auto there = [](const Tensor& t) { return raw::to(t, Device(kCUDA)); };
+      const auto most = raw::max_pool("max_pool", pool, 3, x, raw::Places::quickest);
+      const auto got = raw::max_pool("max_pool", pool, 3, there(x), raw::Places::quickest);
+      EXPECT_EQ(most.indices.dtype(), kLong);
+      EXPECT_EQ(got.indices.dtype(), kByte);
+      expect_close(got.values, most.values, 0, "values");
+      expect_close(raw::max_pool_grad(pool, there(grad), got.indices, in),
+                   raw::max_pool_grad(pool, grad, most.indices, in), 16 * rounding(dtype),
+                   "gradient");
+    }
+  }
+  // A byte does not count 17 * 16 elements.
+  Pool large;
+  large.dim[1] = {20, 4, 17, 1}, large.dim[2] = {20, 5, 16, 1};
+  const Tensor x = raw::to(random_of({1, 1, 20, 20}, kFloat), Device(kCUDA));
+  EXPECT_EQ(raw::max_pool("max_pool", large, 2, x, raw::Places::quickest).indices.dtype(), kLong);
+}
+
+TEST_F(CudaWindows, MaximaHaveSecondDerivatives) {
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    const Tensor x = random_of({2, 3, 9, 8}, dtype).cuda().requires_grad_();
+    const auto second = [&](const Tensor& most) {
+      const Tensor first =
+          autograd::grad({(most * most * most).sum()}, {x}, {}, std::nullopt, true)[0];
+      return autograd::grad({(first * first).sum()}, {x})[0];
+    };
+    const Tensor expected =
+        second(std::get<0>(max_pool2d_with_indices(x, {3, 2}, {2, 1}, {1, 0}, {1, 2}, true)));
+    expect_close(second(max_pool2d(x, {3, 2}, {2, 1}, {1, 0}, {1, 2}, true)), expected,
+                 16 * rounding(dtype), "second derivative");
+  }
+}
+
 }  // namespace
 }  // namespace gradus

@@ -98,8 +98,24 @@ Pool adaptive_pool(const char* op, int spatial, const Tensor& x, IntArrayRef out
   return pool;
 }
 
-TensorPair max_over(const char* op, int spatial, const Pool& pool, const Tensor& x) {
-  const auto out = raw::max_pool(op, pool, spatial, x);
+// The places in their planes of elements that are given by their places in windows.
+Tensor in_planes(const Pool& pool, int spatial, const Tensor& places) {
+  Tensor rest = places.to(kLong), out = zeros_like(rest);
+  int64_t step = 1;
+  for (int d = kSpatial - 1; d >= kSpatial - spatial; --d) {
+    const WindowDim& w = pool.dim[d];
+    Tensor begin = arange(w.out, rest.options()) * w.stride - w.padding;
+    for (int after = d + 1; after < kSpatial; ++after) begin = begin.unsqueeze(-1);
+    out += (begin + rest.remainder(w.kernel) * w.dilation).clamp(0, w.in - 1) * step;
+    rest = rest.div(w.kernel, "floor");
+    step *= w.in;
+  }
+  return out;
+}
+
+TensorPair max_over(const char* op, int spatial, const Pool& pool, const Tensor& x,
+                    raw::Places places = raw::Places::in_planes) {
+  const auto out = raw::max_pool(op, pool, spatial, x, places);
   if (recording(x)) {
     const Dims sizes = x.impl().sizes;
     record_saying<TakesAnyDtype>(
@@ -108,14 +124,21 @@ TensorPair max_over(const char* op, int spatial, const Pool& pool, const Tensor&
           const Tensor& indices = n.saved(0);
           if (!GradMode::is_enabled()) return {raw::max_pool_grad(pool, grad, indices, sizes)};
           const auto flat = [&](const Tensor& t) { return t.flatten(-spatial); };
+          const Tensor at = indices.dtype() == kByte ? in_planes(pool, spatial, indices) : indices;
           Dims planes = sizes;
           planes.resize(sizes.size() - static_cast<size_t>(spatial) + 1);
           planes[planes.size() - 1] = pool.inputs();
-          return {
-              zeros(planes, grad.options()).scatter_add(-1, flat(indices), flat(grad)).view(sizes)};
+          return {zeros(planes, grad.options()).scatter_add(-1, flat(at), flat(grad)).view(sizes)};
         });
   }
   return {out.values, out.indices};
+}
+
+TensorPair max_over(int spatial, const Tensor& x, const PoolSettings& settings,
+                    raw::Places places) {
+  constexpr const char* kOps[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
+  const char* const op = kOps[spatial - 1];
+  return max_over(op, spatial, pool_of(op, spatial, x, settings), x, places);
 }
 
 Tensor average_gradient(const char* op, int spatial, const Pool& pool, const Tensor& grad);
@@ -154,29 +177,28 @@ Tensor average(const char* op, int spatial, const Tensor& x, IntArrayRef kernel_
 
 }  // namespace
 
-#define GRADUS_POOLS(n)                                                                           \
-  TensorPair max_pool##n##d_with_indices(const Tensor& self, IntArrayRef kernel_size,             \
-                                         IntArrayRef stride, IntArrayRef padding,                 \
-                                         IntArrayRef dilation, bool ceil_mode) {                  \
-    constexpr const char* kOp = "max_pool" #n "d";                                                \
-    const Pool pool = pool_of(kOp, n, self, {kernel_size, stride, padding, dilation, ceil_mode}); \
-    return max_over(kOp, n, pool, self);                                                          \
-  }                                                                                               \
-  Tensor max_pool##n##d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,          \
-                        IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {              \
-    GRADUS_AUTOCAST(max_pool##n##d, self, kernel_size, stride, padding, dilation, ceil_mode);     \
-    return std::get<0>(                                                                           \
-        max_pool##n##d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));    \
-  }                                                                                               \
-  Tensor adaptive_avg_pool##n##d(const Tensor& self, IntArrayRef output_size) {                   \
-    GRADUS_AUTOCAST(adaptive_avg_pool##n##d, self, output_size);                                  \
-    constexpr const char* kOp = "adaptive_avg_pool" #n "d";                                       \
-    return average_over(kOp, n, adaptive_pool(kOp, n, self, output_size, true), self);            \
-  }                                                                                               \
-  TensorPair adaptive_max_pool##n##d(const Tensor& self, IntArrayRef output_size) {               \
-    GRADUS_AUTOCAST(adaptive_max_pool##n##d, self, output_size);                                  \
-    constexpr const char* kOp = "adaptive_max_pool" #n "d";                                       \
-    return max_over(kOp, n, adaptive_pool(kOp, n, self, output_size, false), self);               \
+#define GRADUS_POOLS(n)                                                                       \
+  TensorPair max_pool##n##d_with_indices(const Tensor& self, IntArrayRef kernel_size,         \
+                                         IntArrayRef stride, IntArrayRef padding,             \
+                                         IntArrayRef dilation, bool ceil_mode) {              \
+    return max_over(n, self, {kernel_size, stride, padding, dilation, ceil_mode},             \
+                    raw::Places::in_planes);                                                  \
+  }                                                                                           \
+  Tensor max_pool##n##d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,      \
+                        IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {          \
+    GRADUS_AUTOCAST(max_pool##n##d, self, kernel_size, stride, padding, dilation, ceil_mode); \
+    return std::get<0>(max_over(n, self, {kernel_size, stride, padding, dilation, ceil_mode}, \
+                                raw::Places::quickest));                                      \
+  }                                                                                           \
+  Tensor adaptive_avg_pool##n##d(const Tensor& self, IntArrayRef output_size) {               \
+    GRADUS_AUTOCAST(adaptive_avg_pool##n##d, self, output_size);                              \
+    constexpr const char* kOp = "adaptive_avg_pool" #n "d";                                   \
+    return average_over(kOp, n, adaptive_pool(kOp, n, self, output_size, true), self);        \
+  }                                                                                           \
+  TensorPair adaptive_max_pool##n##d(const Tensor& self, IntArrayRef output_size) {           \
+    GRADUS_AUTOCAST(adaptive_max_pool##n##d, self, output_size);                              \
+    constexpr const char* kOp = "adaptive_max_pool" #n "d";                                   \
+    return max_over(kOp, n, adaptive_pool(kOp, n, self, output_size, false), self);           \
   }
 GRADUS_POOLS(1)
 GRADUS_POOLS(2)

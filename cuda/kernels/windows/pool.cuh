@@ -44,20 +44,49 @@ __device__ PlanePlaces<Index> places_of(Index i, Index size1, Index size2, Index
   return out;
 }
 
-// f(place in the plane) for each element of a window that lies within, in order.
+// f(place in the plane, place in the window) for each element of a window that lies within, in
+// order.
 template <class Index, class F>
 __device__ void each_element(const PoolOf<Index>& pool, const Index (&o)[kSpatial], const F& f) {
-  Index begin[kSpatial], end[kSpatial];
+  Index begin[kSpatial], end[kSpatial], before[kSpatial] = {};
   for (int d = 0; d < kSpatial; ++d) {
     const WindowDimOf<Index>& w = pool.dim[d];
     begin[d] = w.begin(o[d]);
-    if (begin[d] < 0) begin[d] += (-begin[d] + w.dilation - 1) / w.dilation * w.dilation;
+    if (begin[d] < 0) {
+      before[d] = (-begin[d] + w.dilation - 1) / w.dilation;
+      begin[d] += before[d] * w.dilation;
+    }
     end[d] = ::min(w.end(o[d]), w.in);
   }
-  for (Index i = begin[0]; i < end[0]; i += pool.dim[0].dilation)
-    for (Index j = begin[1]; j < end[1]; j += pool.dim[1].dilation)
-      for (Index k = begin[2]; k < end[2]; k += pool.dim[2].dilation)
-        f((i * pool.dim[1].in + j) * pool.dim[2].in + k);
+  Index a = before[0];
+  for (Index i = begin[0]; i < end[0]; i += pool.dim[0].dilation, ++a) {
+    Index b = a * pool.dim[1].kernel + before[1];
+    for (Index j = begin[1]; j < end[1]; j += pool.dim[1].dilation, ++b) {
+      Index c = b * pool.dim[2].kernel + before[2];
+      for (Index k = begin[2]; k < end[2]; k += pool.dim[2].dilation, ++c)
+        f((i * pool.dim[1].in + j) * pool.dim[2].in + k, c);
+    }
+  }
+}
+
+// The index of element `at` if it is the largest one of window o. P is the type of indices: the
+// place in the plane; as a byte, that in the window, or -1 where the window lacks the element.
+template <class P, class Index>
+__device__ Index place_for(const PoolOf<Index>& pool, const Index (&o)[kSpatial],
+                           const Index (&at)[kSpatial]) {
+  if constexpr (sizeof(P) != 1) {
+    return (at[0] * pool.dim[1].in + at[1]) * pool.dim[2].in + at[2];
+  } else {
+    Index out = 0;
+    for (int d = 0; d < kSpatial; ++d) {
+      const WindowDimOf<Index>& w = pool.dim[d];
+      const Index apart = at[d] - w.begin(o[d]);
+      const Index step = w.dilation == 1 ? apart : apart / w.dilation;
+      if (apart < 0 || step >= w.kernel || step * w.dilation != apart) return -1;
+      out = out * w.kernel + step;
+    }
+    return out;
+  }
 }
 
 // f(window in the plane, its places) for each window that covers element `at`, in order.
@@ -70,10 +99,11 @@ __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatia
         f((o[0] * pool.dim[1].out + o[1]) * pool.dim[2].out + o[2], o);
 }
 
-// A thread takes V neighbouring channels of a place. `pool` counts V channels as one.
-template <class T, int V, class Index>
+// A thread takes V neighbouring channels of a place. `pool` counts V channels as one. P: the type
+// of indices, as above.
+template <class T, class P, int V, class Index>
 __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* x,
-                                Vector<T, V>* values, Vector<int64_t, V>* indices) {
+                                Vector<T, V>* values, Vector<P, V>* indices) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
@@ -84,37 +114,38 @@ __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>*
   Index where[V];
 #pragma unroll
   for (int v = 0; v < V; ++v) most[v] = kLeastNumber<S>, where[v] = -1;
-  each_element(pool, o.at, [&](Index place) {
+  each_element(pool, o.at, [&](Index place, Index in_window) {
     const auto all = x[place * o.step];
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       const S each = static_cast<S>(all.at[v]);
-      if (where[v] < 0 || each > most[v] || each != each) most[v] = each, where[v] = place;
+      if (where[v] < 0 || each > most[v] || each != each)
+        most[v] = each, where[v] = sizeof(P) == 1 ? in_window : place;
     }
   });
   Vector<T, V> of_values;
-  Vector<int64_t, V> of_indices;
+  Vector<P, V> of_indices;
 #pragma unroll
   for (int v = 0; v < V; ++v) {
     of_values.at[v] = static_cast<T>(most[v]);
-    of_indices.at[v] = ::max(where[v], Index{0});
+    of_indices.at[v] = static_cast<P>(::max(where[v], Index{0}));
   }
   values[i] = of_values, indices[i] = of_indices;
 }
 
-template <class T, int V, class Index>
+template <class T, class P, int V, class Index>
 __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
-                                     const Vector<int64_t, V>* indices, Vector<T, V>* out) {
+                                     const Vector<P, V>* indices, Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
-  const Index place = (at.at[0] * pool.dim[1].in + at.at[1]) * pool.dim[2].in + at.at[2];
   const Index first = at.first(pool.outputs());
   using S = Computed<T>;
   S sum[V] = {};
-  each_window(pool, at.at, [&](Index window, const Index(&)[kSpatial]) {
+  each_window(pool, at.at, [&](Index window, const Index(&o)[kSpatial]) {
     const Index j = first + window * at.step;
+    const auto place = place_for<P>(pool, o, at.at);
     const auto where = indices[j];
     const auto all = grad[j];
 #pragma unroll
@@ -130,9 +161,9 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T
 // The same where windows do not overlap: a thread for each window writes the elements from its
 // first one up to that of the next. REQUIRES: no padding; windows as their strides are, not
 // adaptive.
-template <class T, int V, class Index>
+template <class T, class P, int V, class Index>
 __global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
-                                           const Vector<int64_t, V>* indices, Vector<T, V>* out) {
+                                           const Vector<P, V>* indices, Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
@@ -147,12 +178,13 @@ __global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const Ve
   for (Index i0 = begin(0); i0 < end(0); ++i0)
     for (Index i1 = begin(1); i1 < end(1); ++i1)
       for (Index i2 = begin(2); i2 < end(2); ++i2) {
-        const Index place = (i0 * pool.dim[1].in + i1) * pool.dim[2].in + i2;
+        const Index at[] = {i0, i1, i2};
+        const Index place = place_for<P>(pool, o.at, at);
         Vector<T, V> result;
 #pragma unroll
         for (int v = 0; v < V; ++v)
           result.at[v] = place == most.at[v] ? mine.at[v] : static_cast<T>(0);
-        out[place * o.step] = result;
+        out[place_for<int64_t>(pool, o.at, at) * o.step] = result;
       }
 }
 
@@ -166,7 +198,7 @@ __global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const Vector<T,
   x += o.first(pool.inputs());
   using S = Computed<T>;
   S sum[V] = {};
-  each_element(pool, o.at, [&](Index place) {
+  each_element(pool, o.at, [&](Index place, Index) {
     const auto all = x[place * o.step];
 #pragma unroll
     for (int v = 0; v < V; ++v) sum[v] += static_cast<S>(all.at[v]);

@@ -144,31 +144,62 @@ inline bool begins_a_unit(const Tensor& x) {
   return reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
 }
 
+// The elements of x by pad_channels, in lines of so many units. kPlaces: of a unit.
+template <class T, int kPlaces>
+Tensor padded(const Tensor& x, const ChannelsLastSizes& s, int64_t line, int64_t left = 0) {
+  const Tensor out = raw::empty({s.outer, s.height, line * vector_width<T>}, x.scalar_type(),
+                                x.device(), "convolution");
+  const int64_t units = kPlaces > 1 ? 1 : line / s.width;
+  const int count = counted(out.numel() / vector_width<T>);
+  const IntArrayRef by = x.strides();
+  const Context context(out);
+  launch_pdl(pad_channels<T, kPlaces>,
+             {dim3(static_cast<unsigned>(ceil_div(count, kPadThreads))), kPadThreads},
+             PaddedImages{counted(s.height),
+                          counted(s.width),
+                          counted(s.channels),
+                          counted(units),
+                          counted(line / units),
+                          counted(left),
+                          {by[0], by[1], by[2], by[3]}},
+             count, static_cast<const T*>(x.data_ptr()), static_cast<T*>(out.data_ptr()));
+  return out;
+}
+
 // The elements of x with `pitch` channels, of which the last ones are 0: x itself where it lies so.
 template <class T>
 Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t pitch) {
   const Tensor x = with_height(of, s);
   if (pitch == s.channels && begins_a_unit(x) && lies_channels_last(x, s)) return x;
+  if (pitch != s.channels) return padded<T, 1>(x, s, s.width * (pitch / vector_width<T>));
   const Tensor out =
       raw::empty({s.outer, s.height, s.width, pitch}, x.scalar_type(), x.device(), "convolution");
-  if (pitch == s.channels) {
-    raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
-    return out;
-  }
-  const int units = counted(pitch / vector_width<T>),
-            count = counted(out.numel() / vector_width<T>);
-  const IntArrayRef by = x.strides();
-  const Context context(out);
-  launch_pdl(pad_channels<T>,
-             {dim3(static_cast<unsigned>(ceil_div(count, kPadThreads))), kPadThreads},
-             PaddedImages{counted(s.height),
-                          counted(s.width),
-                          counted(s.channels),
-                          units,
-                          {by[0], by[1], by[2], by[3]}},
-             count, static_cast<const T*>(x.data_ptr()), static_cast<T*>(out.data_ptr()));
+  raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
   return out;
 }
+
+// Where an image has so few channels that a unit holds two places, the lines of a window are runs
+// of units, which serve as the channels of windows of one column.
+struct RowsOfWindows {
+  int64_t units = 0;  // of a line of a window; 0: windows are taken as they are
+  int64_t line = 0;   // of an image
+
+  template <class T>
+  static RowsOfWindows of(ConvolutionPass pass, const Convolution& shape, TypeTag<T>) {
+    const WindowDim& w = shape.dim[kSpatial - 1];
+    if (!is_half<T> || pass == ConvolutionPass::dgrad || shape.groups > 1 || shape.channels > 4 ||
+        w.stride % 2 != 0 || w.dilation != 1 || w.kernel == 1)
+      return {};
+    const int64_t units = ceil_div(w.kernel, int64_t{2});
+    return {units, (w.out - 1) * (w.stride / 2) + units};
+  }
+  Convolution seen(Convolution shape, int64_t unit) const {
+    WindowDim& w = shape.dim[kSpatial - 1];
+    w = {line, w.out, 1, w.stride / 2};
+    shape.channels = units * unit;
+    return shape;
+  }
+};
 
 // The products of a pass: one, or for dgrad one for each phase.
 template <class T>
@@ -264,18 +295,28 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                           output = {shape.batch, shape.filters, down.out, across.out},
                           weight = {shape.filters, channels, down.kernel, across.kernel};
   const auto whole = [](int64_t count) { return ceil_div(count, kUnit) * kUnit; };
+  const RowsOfWindows rows = RowsOfWindows::of(pass, shape, TypeTag<T>{});
+  const bool by_rows = rows.units > 0;
   const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s) {
+    if (by_rows && &s == &input)
+      return padded<T, kUnit / 4>(with_height(x, s), s, rows.line, across.padding);
+    if (by_rows && &s == &weight) return padded<T, kUnit / 4>(with_height(x, s), s, rows.units);
     return with_channels_last<T>(x, s, whole(s.channels));
   };
   const Tensor gathered = kOfWeight ? lying(b, input) : lying(a, kOfInput ? output : input);
   const Tensor other = kOfWeight ? lying(a, output) : lying(b, weight);
   const ChannelsLastSizes& result = kOfWeight ? weight : kOfInput ? input : output;
   const Tensor there = with_height(out, result);
-  const bool direct = lies_channels_last(there, result);
-  const Tensor made = direct
-                          ? there
-                          : raw::empty({result.outer, result.height, result.width, result.channels},
-                                       out.scalar_type(), out.device(), "convolution");
+  // A line of the weight as it is made.
+  const int64_t taps = by_rows ? down.kernel : shape.taps(),
+                made_channels = by_rows ? rows.units * kUnit : channels;
+  const bool direct = lies_channels_last(there, result) && !(by_rows && kOfWeight);
+  const Tensor made =
+      direct
+          ? there
+          : raw::empty({result.outer, kOfWeight ? taps * made_channels
+                                                : result.height * result.width * result.channels},
+                       out.scalar_type(), out.device(), "convolution");
 
   ChannelsLastArgs<T> args{};
   const auto data = [](const Tensor& x) { return static_cast<const T*>(x.data_ptr()); };
@@ -284,37 +325,43 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
     args.out = static_cast<T*>(made.data_ptr());
   else
     args.wide = made.data_ptr<float>();
-  const int64_t of_gathered = kOfInput ? filters : channels;
+  const int64_t of_gathered = kOfInput ? filters : made_channels;
   args.channels = counted(whole(of_gathered));
   args.lines = counted(filters);
-  args.pitch = counted(whole(of_gathered * shape.groups) / kUnit);
+  args.pitch = by_rows ? 1 : counted(whole(of_gathered * shape.groups) / kUnit);
   args.group_pitch = counted(whole(of_gathered) / kUnit);
   counted(gathered.numel() / kUnit);
-  args.tap_pitch = counted(whole(channels));
-  args.other_pitch = kOfWeight ? whole(shape.filters) : shape.taps() * args.tap_pitch;
-  args.out_channels = counted(channels);
-  args.out_pitch = kOfWeight ? shape.taps() * channels : result.channels;
-  args.whole_units =
-      args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
+  args.tap_pitch = counted(whole(made_channels));
+  args.other_pitch = kOfWeight ? whole(shape.filters) : taps * args.tap_pitch;
+  args.out_channels = counted(made_channels);
+  args.out_pitch = kOfWeight ? taps * made_channels : result.channels;
+  args.whole_units = args.out_pitch % kUnit == 0 &&
+                     (kOfWeight ? made_channels : result.channels) % kUnit == 0 &&
+                     begins_a_unit(made);
   args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
   const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
   if (direct && added.defined() && begins_a_unit(added)) args.added = data(added);
-  const std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
+  const std::vector<ChannelsLastArgs<T>> products =
+      channels_last_products(pass, by_rows ? rows.seen(shape, kUnit) : shape, args);
 
   const Context context(out);
-  const int64_t results = result.numel();
+  const int64_t results = made.numel();
   const ChannelsLastPlan<T> plan = plan_for<T, pass>(products, shape, results);
   const bool alike = !kOfWeight && gradus::detail::batch_invariant();
-  if (shape.groups > 1 || alike ||
+  if (shape.groups > 1 || alike || by_rows ||
       !wgmma_convolution(pass, shape, products, kOfWeight ? Tensor() : with_height(b, weight),
                          plan.time)) {
     if (plan.kernel == nullptr) return false;
-    multiply_tiles(plan, products, shape.groups, result.channels, results);
+    multiply_tiles(plan, products, shape.groups, kOfWeight ? made_channels : result.channels,
+                   results);
     args.added = nullptr;
   }
   if (!direct)
     raw::copy_(there, raw::as_strided(made, there.impl().sizes,
-                                      channels_last_order(result, result.channels), 0));
+                                      by_rows && kOfWeight
+                                          ? Dims{taps * made_channels, 1, made_channels, 4}
+                                          : channels_last_order(result, result.channels),
+                                      0));
   if (added.defined() && !args.added) raw::zip_(BinaryOp::add, there, added);
   return true;
 }

@@ -41,11 +41,10 @@ bool counts_short(const Pool& pool) {
   return most < std::numeric_limits<int32_t>::max() - kThreads;
 }
 
-// f(pool, n, a constant V): the kernel's numbers, and how many channels one of its elements has. T:
-// the type of the pool's elements.
-template <class T, class F>
+// f(pool, n, a constant): the kernel's numbers, and how many channels one of its elements has: V or
+// 1. T: the type of the pool's elements.
+template <class T, int V = 4, class F>
 void with_elements(Pool pool, int64_t n, std::initializer_list<const Tensor*> tensors, const F& f) {
-  constexpr int V = 4;
   const auto fits = [](const Tensor* x) {
     return reinterpret_cast<uintptr_t>(x->data_ptr()) % alignof(Vector<T, V>) == 0;
   };
@@ -75,6 +74,15 @@ constexpr auto kNumbers = [](const char* op, ScalarType dtype, const auto& f) {
   visit_numbers(op, dtype, f);
 };
 
+// f(TypeTag<P>{}, a constant): the type of a max pool's indices, and how many channels an element
+// may have: of half types 16 bytes where their places take 8.
+template <class T, class F>
+void with_places(const Tensor& indices, const F& f) {
+  if (indices.dtype() == kByte)
+    return f(TypeTag<uint8_t>{}, std::integral_constant < int, sizeof(T) == 2 ? 8 : 4 > ());
+  f(TypeTag<int64_t>{}, std::integral_constant<int, 4>());
+}
+
 bool are_apart(const Pool& pool) {
   return std::all_of(std::begin(pool.dim), std::end(pool.dim), [](const WindowDim& w) {
     return !w.adaptive && w.padding == 0 && (w.kernel - 1) * w.dilation < w.stride;
@@ -87,13 +95,16 @@ void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& valu
                            const Tensor& indices) {
   const Context context(values);
   with_halves(kNumbers, "max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    with_elements<T>(
-        pool, values.numel(), {&x, &values, &indices},
-        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
-          launch_pdl(max_pool_kernel<T, V, Index>, linear_launch(context, n), of, n,
-                     static_cast<const Vector<T, V>*>(elements<V, T>(x)), elements<V, T>(values),
-                     elements<V, int64_t>(indices));
-        });
+    with_places<T>(indices, [&]<class P, int most>(TypeTag<P>, std::integral_constant<int, most>) {
+      with_elements<T, most>(pool, values.numel(), {&x, &values, &indices},
+                             [&]<class Index, int V>(const PoolOf<Index>& of, Index n,
+                                                     std::integral_constant<int, V>) {
+                               launch_pdl(max_pool_kernel<T, P, V, Index>,
+                                          linear_launch(context, n), of, n,
+                                          static_cast<const Vector<T, V>*>(elements<V, T>(x)),
+                                          elements<V, T>(values), elements<V, P>(indices));
+                             });
+    });
   });
 }
 
@@ -102,16 +113,18 @@ void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tens
   const Context context(out);
   const bool apart = are_apart(pool);
   with_halves(kFloating, "max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
-    with_elements<T>(
-        pool, apart ? grad.numel() : out.numel(), {&grad, &indices, &out},
-        [&]<class Index, int V>(const PoolOf<Index>& of, Index n, std::integral_constant<int, V>) {
-          launch_pdl(
-              apart ? max_pool_grad_apart_kernel<T, V, Index> : max_pool_grad_kernel<T, V, Index>,
-              linear_launch(context, n), of, n,
-              static_cast<const Vector<T, V>*>(elements<V, T>(grad)),
-              static_cast<const Vector<int64_t, V>*>(elements<V, int64_t>(indices)),
-              elements<V, T>(out));
-        });
+    with_places<T>(indices, [&]<class P, int most>(TypeTag<P>, std::integral_constant<int, most>) {
+      with_elements<T, most>(pool, apart ? grad.numel() : out.numel(), {&grad, &indices, &out},
+                             [&]<class Index, int V>(const PoolOf<Index>& of, Index n,
+                                                     std::integral_constant<int, V>) {
+                               launch_pdl(apart ? max_pool_grad_apart_kernel<T, P, V, Index>
+                                                : max_pool_grad_kernel<T, P, V, Index>,
+                                          linear_launch(context, n), of, n,
+                                          static_cast<const Vector<T, V>*>(elements<V, T>(grad)),
+                                          static_cast<const Vector<P, V>*>(elements<V, P>(indices)),
+                                          elements<V, T>(out));
+                             });
+    });
   });
 }
 
