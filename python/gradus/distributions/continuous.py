@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from .. import _gradus
-from .._modes import no_grad
 from . import constraints
 from ._base import HALF_LOG_2PI, Distribution, broadcast_shapes, tensors, tiny, unit
-from .gamma import drawn_gamma
+from .gamma import gamma_rsample
 
 _LOCATION = {"loc": constraints.real, "scale": constraints.positive}
 
@@ -160,6 +159,7 @@ class StudentT(Distribution):
 
     arg_constraints = {"df": constraints.positive, **_LOCATION}
     support = constraints.real  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self.df, self.loc, self.scale = tensors(df, loc, scale)
@@ -179,11 +179,10 @@ class StudentT(Distribution):
         large = _gradus.where(self.df > 2, known, _gradus.full_like(self.df, math.inf))
         return _gradus.where(self.df > 1, large, _gradus.full_like(self.df, math.nan))
 
-    @no_grad()
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         x = _gradus.randn(shape, dtype=self.df.dtype, device=self.df.device)
-        z = 2 * drawn_gamma((self.df / 2).expand(shape))
+        z = 2 * gamma_rsample(self.df / 2, shape)
         return self.loc + self.scale * x * (self.df / z).sqrt()
 
     def log_prob(self, value: Any) -> Any:
