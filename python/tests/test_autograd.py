@@ -59,7 +59,8 @@ def test_saved_tensors_are_packed():
         return packed[place]
 
     x = gradus.tensor([1.0, 2.0], requires_grad=True)
-    with gradus.autograd.graph.saved_tensors_hooks(pack, unpack):
+    hooks = gradus.autograd.graph.saved_tensors_hooks(pack, unpack)
+    with hooks:
         y = x * x
         with gradus.autograd.graph.save_on_cpu():
             z = y * y  # of blocks within one another the innermost counts

@@ -67,7 +67,8 @@ def test_distributions_over_others_have_their_probabilities():
         assert of.batch_shape == (2,) and of.event_shape == (2,) and of.expand((3, 2)).sample((4,)).shape == (4, 3, 2, 2)
     for of in (d.Binomial(3, T(0.25)), d.RelaxedBernoulli(T(0.5), T(0.25))):
         assert of.probs == 0.25 and abs(of.logits.item() + math.log(3)) < 1e-6 and of.expand((3,)).sample().shape == (3,)
-    assert d.Binomial(T([1.0, 2.0]), 0.5).batch_shape == (2,)
+    several = d.Binomial(T([1.0, 2.0]), 0.5)
+    assert several.batch_shape == several.probs.shape == (2,) and several.expand((3, 2)).sample().shape == (3, 2)
 
 
 def test_the_other_parameter_is_computed_once():
@@ -168,7 +169,8 @@ def test_wrong_arguments_are_errors():
     says = r"Normal: scale has -2.0, expected numbers above 0.0; give such values, or validate_args=False"
     with pytest.raises(ValueError, match=says):
         d.Normal(0.0, T([1.0, -2.0, -3.0]))
-    with pytest.raises(ValueError, match=r"OneHotCategorical: log_prob: value has \[1.0, 1.0\], expected vectors of zeros and one 1"):
+    says = r"OneHotCategorical: log_prob: value has \[1.0, 1.0\], expected vectors of zeros and one 1"
+    with pytest.raises(ValueError, match=says):
         d.OneHotCategorical(T([0.5, 0.5])).log_prob(T([[0.0, 1.0], [1.0, 1.0]]))
     with pytest.raises(ValueError, match="Uniform: log_prob: value has 3.0, expected numbers from "):
         d.Uniform(T([0.0, 1.0]), T([4.0, 2.0])).log_prob(T(3.0))

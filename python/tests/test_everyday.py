@@ -372,4 +372,5 @@ def test_operations_on_each_tensor_of_a_list():
 def test_text_of_tuples_with_names_and_of_infinite_numbers():
     assert repr(gradus.max(gradus.tensor([[1, 3]]), 1)) == "gradus.return_types.max(\nvalues=tensor([3]),\nindices=tensor([1]))"
     assert repr(gradus.tensor([0.0, -math.inf])) == "tensor([0., -inf])"
+    assert repr(gradus.tensor([1.0, -math.inf])) == "tensor([1., -inf])"
     assert repr(gradus.tensor([-1.5, math.nan, math.inf])) == "tensor([-1.5000,     nan,     inf])"

@@ -99,6 +99,9 @@ TEXTS = [
     (nn.Sequential(nn.Linear(3, 4), nn.ModuleDict({"a": nn.Tanh()})), "Sequential(\n  (0): Linear(in_features=3, out_features=4, "
      "bias=True)\n  (1): ModuleDict(\n    (a): Tanh()\n  )\n)"),
     (nn.ModuleList([nn.Tanh(), nn.Tanh(), nn.ReLU()]), "ModuleList(\n  (0-1): 2 x Tanh()\n  (2): ReLU()\n)"),
+    (nn.ParameterList([gradus.ones(2), gradus.ones(())]), "ParameterList(\n    (0): Parameter containing: [gradus.float32 of size 2]"
+     "\n    (1): Parameter containing: [gradus.float32 of size ]\n)"),
+    (nn.ParameterDict({"a": gradus.ones(2)}), "ParameterDict(  (a): Parameter containing: [gradus.float32 of size 2])"),
     (nn.ParameterList([gradus.ones(2, 3)]), "ParameterList(  (0): Parameter containing: [gradus.float32 of size 2x3])"),
 ]
 

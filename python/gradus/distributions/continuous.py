@@ -234,12 +234,21 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class _FromZero(Distribution):
+    """A distribution of numbers from 0 on, whose density is highest at 0."""
+
+    support = constraints.nonnegative  # type: ignore[assignment]
+    has_rsample = True
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.mean)
+
+
+class Exponential(_FromZero):
     """The distribution of density rate * exp(-rate * x)."""
 
     arg_constraints = {"rate": constraints.positive}
-    support = constraints.nonnegative  # type: ignore[assignment]
-    has_rsample = True
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         self.rate, = tensors(rate)
@@ -248,10 +257,6 @@ class Exponential(Distribution):
     @property
     def mean(self) -> Any:
         return 1 / self.rate
-
-    @property
-    def mode(self) -> Any:
-        return _gradus.zeros_like(self.rate)
 
     @property
     def variance(self) -> Any:
@@ -273,6 +278,34 @@ class Exponential(Distribution):
 
     def entropy(self) -> Any:
         return 1 - self.rate.log()
+
+
+class HalfNormal(_FromZero):
+    """The absolute value of a normal number of mean 0."""
+
+    arg_constraints = {"scale": constraints.positive}
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        self.scale, = tensors(scale)
+        super().__init__(self.scale.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Any:
+        return self.scale ** 2 * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return Normal(0.0, self.scale).rsample(sample_shape).abs()
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        return Normal(0.0, self.scale).log_prob(value) + math.log(2)
+
+    def entropy(self) -> Any:
+        return Normal(0.0, self.scale).entropy() - math.log(2)
 
 
 class MultivariateNormal(Distribution):
@@ -343,37 +376,3 @@ class MultivariateNormal(Distribution):
     def entropy(self) -> Any:
         out = self.loc.size(-1) * (0.5 + HALF_LOG_2PI) + self._half_log_det()
         return out.expand(self._batch_shape)
-
-
-class HalfNormal(Distribution):
-    """The absolute value of a normal number of mean 0."""
-
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative  # type: ignore[assignment]
-    has_rsample = True
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        self.scale, = tensors(scale)
-        super().__init__(self.scale.shape, (), validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def mode(self) -> Any:
-        return _gradus.zeros_like(self.scale)
-
-    @property
-    def variance(self) -> Any:
-        return self.scale ** 2 * (1 - 2 / math.pi)
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        return Normal(0.0, self.scale).rsample(sample_shape).abs()
-
-    def log_prob(self, value: Any) -> Any:
-        self._check_sample(value)
-        return Normal(0.0, self.scale).log_prob(value) + math.log(2)
-
-    def entropy(self) -> Any:
-        return Normal(0.0, self.scale).entropy() - math.log(2)

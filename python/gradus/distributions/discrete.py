@@ -23,8 +23,9 @@ class _OfProbs(Distribution):
     def _take(self, probs: Any, logits: Any) -> Any:
         """Keeps the one that is given, and returns it."""
         if (probs is None) == (logits is None):
-            raise _gradus.ValueError(f"{type(self).__name__}: probs and logits are both {'left out' if probs is None else 'given'}, "
-                                     "expected one of them; give probs=... or logits=...")
+            both = "left out" if probs is None else "given"
+            raise _gradus.ValueError(f"{type(self).__name__}: probs and logits are both {both}, expected one of them; "
+                                     "give probs=... or logits=...")
         self._param = self._normed(probs, logits)
         self.__dict__["logits" if probs is None else "probs"] = self._param
         return self._param
