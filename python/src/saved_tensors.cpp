@@ -19,30 +19,33 @@ struct HeldHooks {
   Hooks hooks;
 };
 
-// What a function of Python returns. REQUIRES: this thread holds the GIL.
-nb::object called(const Held& function, const nb::object& argument) {
+// What a function of Python returns of an argument, as `use` takes it.
+template <class Use>
+auto called(const Held& function, const auto& argument, const Use& use) {
   check<Error>(!callbacks_have_ended(),
                "saved_tensors_hooks: Python has ended; no hook can be called");
+  const Acquired python;
   try {
-    return nb::handle(function.get())(argument);
+    return use(nb::handle(function.get())(argument));
   } catch (nb::python_error& error) {
     rethrow(error);
   }
 }
 
+Tensor tensor_in(const nb::object& unpacked) {
+  check<TypeError>(is_tensor(unpacked.ptr()),
+                   "saved_tensors_hooks: unpack_hook returned an object of type ",
+                   nb::cast<std::string>(nb::object(unpacked.type().attr("__name__"))),
+                   ", expected a tensor; return what was given to pack_hook");
+  return tensor_of(unpacked.ptr());
+}
+
 Hooks hooks_of(nb::handle pack_hook, nb::handle unpack_hook) {
   const auto pack = [hook = hold_callback(pack_hook)](const Tensor& x) {
-    const Acquired python;
-    return hold(called(hook, nb::cast(x)));
+    return called(hook, x, [](const nb::object& packed) { return hold(packed); });
   };
   const auto unpack = [hook = hold_callback(unpack_hook)](const Held& packed) {
-    const Acquired python;
-    const nb::object out = called(hook, nb::borrow(packed.get()));
-    check<TypeError>(is_tensor(out.ptr()),
-                     "saved_tensors_hooks: unpack_hook returned an object of type ",
-                     nb::cast<std::string>(nb::object(out.type().attr("__name__"))),
-                     ", expected a tensor; return what was given to pack_hook");
-    return tensor_of(out.ptr());
+    return called(hook, nb::handle(packed.get()), &tensor_in);
   };
   return std::make_shared<saved_tensors_hooks>(pack, unpack);
 }
