@@ -4,9 +4,9 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.h"
-#include "nn/computed.h"
 #include "cycles.h"
 #include "errors.h"
+#include "nn/computed.h"
 #include "rows/direct.h"
 #include "rows/rows.h"
 #include "types.h"
