@@ -19,7 +19,8 @@ PAGE = ROOT / "docs/python-api.md"
 MODULES = ["gradus", "gradus.nn", "gradus.nn.functional", "gradus.nn.init", "gradus.nn.utils", "gradus.nn.parallel",
            "gradus.nn.utils.parametrize", "gradus.nn.utils.parametrizations", "gradus.nn.utils.prune", "gradus.nn.utils.fusion",
            "gradus.optim", "gradus.optim.lr_scheduler", "gradus.optim.swa_utils", "gradus.utils.data", "gradus.utils.checkpoint",
-           "gradus.utils.benchmark", "gradus.autograd", "gradus.autograd.functional", "gradus.func", "gradus.distributions",
+           "gradus.utils.benchmark", "gradus.autograd", "gradus.autograd.functional", "gradus.autograd.graph", "gradus.func",
+           "gradus.distributions",
            "gradus.distributions.constraints", "gradus.distributions.transforms", "gradus.amp", "gradus.random",
            "gradus.testing", "gradus.multiprocessing", "gradus.accelerator", "gradus.cuda", "gradus.sim",
            "gradus.watch", "gradus.metrics", "gradus.profiler", "gradus.distributed"]

@@ -52,8 +52,8 @@ def numel(input: Tensor) -> builtins.int:
 def _constructor(name: str, dtype: Any) -> Callable[..., Tensor]:
     def made(*args: Any) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], builtins.int):
-            return _gradus.tensor(args[0], dtype=dtype)
-        return _gradus.zeros(*args, dtype=dtype) if args else _gradus.empty(0, dtype=dtype)
+            return _gradus.tensor(args[0], dtype=dtype, device="cpu")
+        return _gradus.zeros(*args, dtype=dtype, device="cpu") if args else _gradus.empty(0, dtype=dtype, device="cpu")
 
     made.__name__ = made.__qualname__ = name
     made.__doc__ = f"A tensor of gradus.{dtype}, of numbers or of these sizes."

@@ -35,22 +35,20 @@ def set_printoptions(precision: int | None = None, threshold: float | None = Non
 
 
 class _Formatter:
-    """One width for all numbers of a tensor, so that columns stand below one another."""
+    """One width for all numbers of a tensor, that of the widest which is neither 0, infinite nor NaN."""
 
     def __init__(self, numbers: Sequence[Any], dtype: _gradus.dtype) -> None:
         self.real = dtype.is_floating_point
         self.integers = True
         self.scientific = False
         self.width = 1
-        precision = _options["precision"]
         if not self.real:
             self.width = max([len(str(n)) for n in numbers] + [1])
             return
-        finite = [abs(n) for n in numbers if math.isfinite(n) and n != 0]
+        finite = [n for n in numbers if math.isfinite(n) and n != 0]
         if not finite:
-            self.width = max([len(self.text(n)) for n in numbers] + [self.width])
             return
-        largest, smallest = max(finite), min(finite)
+        largest, smallest = max(map(abs, finite)), min(map(abs, finite))
         self.integers = all(n == math.ceil(n) for n in finite)
         ratio = largest / smallest
         if self.integers:
@@ -59,7 +57,7 @@ class _Formatter:
             self.scientific = ratio > 1000.0 or largest > 1e8 or smallest < 1e-4
         if _options["sci_mode"] is not None:
             self.scientific = _options["sci_mode"]
-        self.width = max(len(self.text(n)) for n in numbers)
+        self.width = max(len(self.text(n)) for n in finite)
 
     def text(self, number: Any) -> str:
         if not self.real:

@@ -20,6 +20,7 @@ void bind_sampling(nb::handle tensor);
 void bind_tensor_forms(nb::handle tensor);
 void bind_modes(nb::module_& m);
 void bind_autograd(nb::module_& m, nb::handle tensor);
+void bind_saved_tensors(nb::module_& m);
 void bind_exchange(nb::module_& m, nb::handle tensor);
 void bind_cuda(nb::module_& m);
 void bind_kernels(nb::module_& m, nb::module_& cuda);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bind.h"
+#include "default_device.h"
 #include "errors.h"
 #include "objects.h"
 #include "params.h"
@@ -265,7 +266,7 @@ void bind_data(nb::module_& m, nb::handle tensor) {
       [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
              Given<std::optional<Device>>& device, bool requires_grad, bool pin_memory) {
         Tensor x = make(data, dtype.get()).detach();
-        const Device to = device.get().value_or(x.device());
+        const Device to = device.get().value_or(default_device().value_or(x.device()));
         x = x.to(to, dtype.get().value_or(x.scalar_type()), false, !PyList_Check(data.ptr()));
         if (pin_memory) x = x.pin_memory();
         return requires_grad ? x.requires_grad_(true) : x;
@@ -278,7 +279,8 @@ void bind_data(nb::module_& m, nb::handle tensor) {
       [make](nb::handle data, Given<std::optional<ScalarType>>& dtype,
              Given<std::optional<Device>>& device) {
         const Tensor x = make(data, dtype.get());
-        return x.to(device.get().value_or(x.device()), dtype.get().value_or(x.scalar_type()));
+        const Device to = device.get().value_or(default_device().value_or(x.device()));
+        return x.to(to, dtype.get().value_or(x.scalar_type()));
       },
       nb::arg("data"), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       "A tensor over the memory of an array where dtype and device allow it, otherwise a copy.");

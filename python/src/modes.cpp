@@ -1,15 +1,46 @@
-// What holds for a thread or for the process: gradients, threads, the default dtype.
+// What holds for a thread or for the process: gradients, threads, the default dtype and device.
 #include <gradus/gradus.h>
 #include <gradus/tensor/base/batch_invariant.h>
 #include <gradus/tensor/base/precision.h>
+#include <gradus/tensor/raw/raw.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include "bind.h"
+#include "default_device.h"
 #include "params.h"
 #include "rows/rows.h"
 
 namespace gradus::python {
+namespace {
+
+thread_local std::optional<Device> set_device;
+thread_local std::vector<Device> entered_devices;  // of `with` blocks, the innermost last
+
+void bind_default_device(nb::module_& m) {
+  m.def(
+      "get_default_device", [] { return default_device().value_or(kCPU); },
+      "Where factories make tensors when no device is given.");
+  m.def(
+      "set_default_device", [](Given<std::optional<Device>>& device) { set_device = device.get(); },
+      nb::arg("device").none(),
+      "Sets where this thread's factories make tensors, and modules their parameters, when no "
+      "device is given.");
+  nb::class_<Device> c = nb::borrow<nb::class_<Device>>(m.attr("device"));
+  c.def("__enter__", [](nb::pointer_and_handle<Device> self) {
+    entered_devices.push_back(*self.p);
+    return nb::borrow(self.h);
+  });
+  c.def("__exit__", [](const Device&, const nb::args&) {
+    if (!entered_devices.empty()) entered_devices.pop_back();
+  });
+}
+
+}  // namespace
+
+std::optional<Device> default_device() {
+  return entered_devices.empty() ? set_device : entered_devices.back();
+}
 
 void bind_modes(nb::module_& m) {
   m.def("is_grad_enabled", &GradMode::is_enabled, "Whether operations are recorded.");
@@ -41,7 +72,8 @@ void bind_modes(nb::module_& m) {
   m.def(
       "is_autocast_enabled",
       [device_type](nb::handle given) { return autocast::is_autocast_enabled(device_type(given)); },
-      nb::arg("device_type") = nb::none(), "Whether autocast chooses types on this kind of device.");
+      nb::arg("device_type") = nb::none(),
+      "Whether autocast chooses types on this kind of device.");
   m.def(
       "get_autocast_dtype",
       [device_type](nb::handle given) {
@@ -54,6 +86,17 @@ void bind_modes(nb::module_& m) {
   m.def(
       "set_default_dtype", [](const Given<ScalarType>& d) { set_default_dtype(d.value); },
       nb::arg("d"), "Sets the dtype of tensors of floating point numbers.");
+  bind_default_device(m);
+  m.def(
+      "result_type",
+      [](const Given<Operand>& tensor1, const Given<Operand>& tensor2) {
+        const auto operand = [](const Operand& given) {
+          return given.tensor ? gradus::Operand(*given.tensor) : gradus::Operand(given.number);
+        };
+        return to_python(raw::result_type(operand(tensor1.get()), operand(tensor2.get())));
+      },
+      nb::arg("tensor1"), nb::arg("tensor2"),
+      "The dtype of an operation of two tensors or numbers.");
   m.def(
       "promote_types",
       [](const Given<ScalarType>& type1, const Given<ScalarType>& type2) {

@@ -4,9 +4,9 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.h"
-#include "nn/computed.h"
 #include "cycles.h"
 #include "errors.h"
+#include "nn/computed.h"
 #include "rows/direct.h"
 #include "rows/rows.h"
 #include "types.h"
@@ -40,6 +40,7 @@ NB_MODULE(_gradus, m) {
   bind_files(m);
   bind_modes(m);
   bind_autograd(m, tensor);
+  bind_saved_tensors(m);
   nb::module_ nn = m.def_submodule("_nn", "The modules of C++.");
   bind_modules(nn);
   bind_computed(nn);

@@ -452,6 +452,21 @@ struct OptionBinding {
     return options;
   }
 
+  // The options that may be left out, and are the same then whatever the others are.
+  static nb::dict defaults() {
+    nb::dict out;
+    size_t i = 0;
+    Options options = blank_options<Options>();
+    each(options, [&](const auto& field) {
+      const bool required_or_following = i < required() || following()[i];
+      ++i;
+      if (required_or_following) return;
+      const std::string_view name = python_name(field.name);
+      out[nb::str(name.data(), name.size())] = option_object(field.value);
+    });
+    return out;
+  }
+
  private:
   // The arguments of `from`, and the defaults that follow from them.
   static Options with_defaults(const Options& from) {

@@ -62,13 +62,6 @@ void bind_types(nb::module_& m) {
                                       {"cdouble", kComplexDouble}})
     m.attr(second) = nb::borrow(dtype_object(first));
 
-  m.def(
-      "promote_types",
-      [](const Given<ScalarType>& a, const Given<ScalarType>& b) {
-        return to_python(promoteTypes(a.value, b.value));
-      },
-      nb::arg("type1"), nb::arg("type2"), "The smallest dtype that holds both.");
-
   named_class<MemoryFormat>(m, "memory_format", "How a tensor's elements lie in memory.");
   add(m, format_objects, MemoryFormat::Contiguous, "contiguous_format");
   add(m, format_objects, MemoryFormat::Preserve, "preserve_format");

@@ -47,6 +47,36 @@ def test_grad_and_backward():
     assert (x * 2).grad_fn.name() == "MulBackward0"
 
 
+def test_saved_tensors_are_packed():
+    packed, unpacked = [], []
+
+    def pack(x):
+        packed.append(x)
+        return len(packed) - 1
+
+    def unpack(place):
+        unpacked.append(place)
+        return packed[place]
+
+    x = gradus.tensor([1.0, 2.0], requires_grad=True)
+    hooks = gradus.autograd.graph.saved_tensors_hooks(pack, unpack)
+    with hooks:
+        y = x * x
+        with gradus.autograd.graph.save_on_cpu():
+            z = y * y  # of blocks within one another the innermost counts
+    assert len(packed) == 2 and not packed[0].requires_grad and not unpacked
+    (z.sum() + (x * x).sum()).backward()
+    assert len(packed) == 2 and sorted(unpacked) == [0, 1]
+    assert x.grad.tolist() == [6, 36]
+    with gradus.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: 1):
+        y = x * x
+    with pytest.raises(TypeError, match="saved_tensors_hooks: unpack_hook returned an object of type int"):
+        y.sum().backward()
+    with gradus.autograd.graph.saved_tensors_hooks(lambda x: 1 / 0, lambda x: x), pytest.raises(ZeroDivisionError):
+        x * x
+    assert gradus.equal((x * x).detach(), x.detach() ** 2) and len(packed) == 2
+
+
 def test_hooks_change_gradients_and_can_be_removed():
     x = gradus.ones(2, requires_grad=True)
     seen = []

@@ -60,13 +60,74 @@ def test_categorical():
     assert gradus.allclose(logits.grad, T([-1 / 3, 2 / 3, -1 / 3]))
 
 
+def test_distributions_over_others_have_their_probabilities():
+    probs = T([[0.25, 0.75], [0.5, 0.5]])
+    for of in (d.OneHotCategorical(probs), d.Multinomial(3, probs), d.RelaxedOneHotCategorical(T(0.5), probs)):
+        assert gradus.equal(of.probs, probs) and gradus.allclose(of.logits.exp(), probs) and of.param_shape == (2, 2)
+        assert of.batch_shape == (2,) and of.event_shape == (2,) and of.expand((3, 2)).sample((4,)).shape == (4, 3, 2, 2)
+    for of in (d.Binomial(3, T(0.25)), d.RelaxedBernoulli(T(0.5), T(0.25))):
+        assert of.probs == 0.25 and abs(of.logits.item() + math.log(3)) < 1e-6 and of.expand((3,)).sample().shape == (3,)
+    several = d.Binomial(T([1.0, 2.0]), 0.5)
+    assert several.batch_shape == several.probs.shape == (2,) and several.expand((3, 2)).sample().shape == (3, 2)
+
+
+def test_the_other_parameter_is_computed_once():
+    c = d.Categorical(T([1.0, 3.0], requires_grad=True))
+    assert repr(c) == "Categorical(probs: gradus.Size([2]))"
+    with gradus.no_grad():
+        logits = c.logits
+    assert logits.requires_grad and c.logits is logits and "logits: " in repr(c)
+    with pytest.raises(AttributeError, match="'Categorical' object has no attribute 'scale'"):
+        c.scale
+
+
 def test_gradients_go_through_samples():
     loc, scale = T(1.0, requires_grad=True), T(2.0, requires_grad=True)
     x = d.Normal(loc, scale).rsample()
     x.backward()
     assert loc.grad == 1 and abs(scale.grad.item() - (x.item() - 1) / 2) < 1e-6
-    with pytest.raises(NotImplementedError, match="Gamma has no rsample"):
-        d.Gamma(1.0, 1.0).rsample()
+    with pytest.raises(NotImplementedError, match="Poisson has no rsample"):
+        d.Poisson(1.0).rsample()
+
+
+@pytest.mark.parametrize("a", [0.01, 0.5, 1.0, 3.0, 40.0, 2000.0, 3e6])
+def test_a_gamma_number_moves_with_its_shape(a):
+    """F(x(a), a) is the same share for all a, so that its derivative by a is 0: against differences of x, by F again."""
+    gradus.manual_seed(3)
+    shape = gradus.full((50,), a, dtype=gradus.float64, requires_grad=True)
+    x = d.Gamma(shape, 1.0).rsample()
+    x.sum().backward()
+    assert bool((shape.grad >= 0).all())
+    x, h = x.detach(), a * 1e-4
+    for sign in (1, -1):  # moved by the derivative, it has its share still
+        moved = (x + sign * h * shape.grad).clamp(min=0)
+        below = [gradus.igamma(T(a, dtype=gradus.float64).expand(50), x),
+                 gradus.igamma(T(a + sign * h, dtype=gradus.float64).expand(50), moved)]
+        assert ((below[0] - below[1]).abs() < 1e-5).all()
+
+
+@pytest.mark.parametrize("of, mean, parameter", [
+    (lambda p: d.Gamma(p, 2.0), lambda p: p / 2, 1.5), (lambda p: d.Gamma(3.0, p), lambda p: 3 / p, 2.0),
+    (lambda p: d.Chi2(p), lambda p: p, 3.0), (lambda p: d.Beta(p, 2.0), lambda p: p / (p + 2), 1.5),
+    (lambda p: d.Dirichlet(gradus.stack([p, T(1.0), T(2.0)])), lambda p: p / (p + 3), 2.0),
+    (lambda p: d.StudentT(8.0, p, 2.0), lambda p: p, 1.0)], ids=["Gamma", "rate", "Chi2", "Beta", "Dirichlet", "StudentT"])
+def test_gradients_of_samples_are_those_of_the_mean(of, mean, parameter):
+    gradus.manual_seed(4)
+    p = T(parameter, requires_grad=True)
+    distribution = of(p)
+    x = distribution.rsample((20000,))
+    assert distribution.has_rsample and not distribution.sample().requires_grad
+    x = x[:, 0] if x.dim() == 2 else x
+    slope, = gradus.autograd.grad(x.mean(), p)
+    expected, = gradus.autograd.grad(mean(p), p)
+    assert abs(slope.item() - expected.item()) < 0.03 * abs(expected.item())
+
+
+def test_a_student_number_moves_with_its_degrees():
+    gradus.manual_seed(5)
+    df = T(6.0, requires_grad=True)  # the variance is df / (df - 2), whose derivative is -2 / (df - 2)^2
+    slope, = gradus.autograd.grad((d.StudentT(df).rsample((200000,)) ** 2).mean(), df)
+    assert abs(slope.item() + 2 / 16) < 0.02
 
 
 def test_parts_and_functions_of_distributions():
@@ -105,6 +166,17 @@ def test_wrong_arguments_are_errors():
                         (lambda: d.Exponential(1.0).log_prob(T(-1.0)), "Exponential: log_prob")):
         with pytest.raises(ValueError, match=name):
             wrong()
+    says = r"Normal: scale has -2.0, expected numbers above 0.0; give such values, or validate_args=False"
+    with pytest.raises(ValueError, match=says):
+        d.Normal(0.0, T([1.0, -2.0, -3.0]))
+    says = r"OneHotCategorical: log_prob: value has \[1.0, 1.0\], expected vectors of zeros and one 1"
+    with pytest.raises(ValueError, match=says):
+        d.OneHotCategorical(T([0.5, 0.5])).log_prob(T([[0.0, 1.0], [1.0, 1.0]]))
+    with pytest.raises(ValueError, match="Uniform: log_prob: value has 3.0, expected numbers from "):
+        d.Uniform(T([0.0, 1.0]), T([4.0, 2.0])).log_prob(T(3.0))
+    for given, both in (({}, "left out"), ({"probs": T([1.0]), "logits": T([1.0])}, "given")):
+        with pytest.raises(ValueError, match=f"Multinomial|Categorical: probs and logits are both {both}, expected one of them"):
+            d.Multinomial(2, **given)
     assert d.Normal(0.0, -1.0, validate_args=False).scale == -1
     with pytest.raises(NotImplementedError, match="register_kl"):
         d.kl_divergence(d.Normal(0.0, 1.0), d.Poisson(1.0))

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import threading
 
 import pytest
 
@@ -314,3 +315,62 @@ def test_switches():
     assert F.conv2d(gradus.rand(1, 1, 3, 3), gradus.rand(1, 1, 2, 2)).shape == (1, 1, 2, 2)
     assert F.one_hot(gradus.tensor([1]), 2).tolist() == [[0, 1]]
     assert nn.utils.rnn.pad_sequence([gradus.ones(1), gradus.ones(2)], True).shape == (2, 2)
+
+
+@pytest.fixture
+def no_default_device():
+    yield
+    gradus.set_default_device(None)
+
+
+def test_factories_and_modules_follow_the_default_device(no_default_device):
+    here = gradus.ones(2)
+    made = (lambda: gradus.ones(2), lambda: gradus.zeros((2, 3)), lambda: gradus.rand(2), lambda: gradus.full((2,), 1.0),
+            lambda: gradus.arange(3), lambda: gradus.tensor([1, 2]), lambda: gradus.as_tensor([1.0]), lambda: gradus.eye(2),
+            lambda: gradus.randint(3, (2,)), lambda: gradus.normal(0.0, 1.0, (2,)), lambda: nn.Linear(2, 3).weight,
+            lambda: nn.Sequential(nn.LSTM(2, 2))[0].bias_hh_l0, lambda: nn.Parameter(gradus.empty(2)))
+    kept = (lambda: gradus.ones_like(here), lambda: here.new_zeros(2), lambda: gradus.ones(2, device="cpu"), lambda: here * 2,
+            lambda: gradus.FloatTensor([1.0]), lambda: nn.Linear(2, 3, device="cpu").weight)
+    with gradus.device("meta") as device:
+        assert gradus.get_default_device() == device and {f().device.type for f in made} == {"meta"}
+        assert {f().device.type for f in kept} == {"cpu"}
+        with gradus.device("cpu"):
+            assert {f().device.type for f in made} == {"cpu"}
+        assert gradus.ones(1).is_meta
+    with pytest.raises(KeyError), gradus.device("meta"):
+        raise KeyError
+    assert {f().device.type for f in made} == {"cpu"} and gradus.get_default_device() == gradus.device("cpu")
+    gradus.set_default_device("meta")
+    assert gradus.ones(1).is_meta
+    with gradus.device("cpu"):
+        assert not gradus.ones(1).is_meta
+    seen = []
+    other = threading.Thread(target=lambda: seen.append(gradus.ones(1).is_meta))
+    other.start()
+    other.join()
+    assert seen == [False]
+
+
+def test_result_types():
+    x = gradus.ones(2, dtype=gradus.int32)
+    assert gradus.result_type(x, 1) is gradus.int32 and gradus.result_type(x, 1.0) is gradus.float32
+    assert gradus.result_type(x, gradus.tensor(1, dtype=gradus.int64)) is gradus.int32
+    assert gradus.result_type(1, gradus.ones(1, dtype=gradus.float16)) is gradus.float16
+
+
+def test_operations_on_each_tensor_of_a_list():
+    tensors = [gradus.tensor([3.0, 4.0]), gradus.ones(4)]
+    assert [x.item() for x in gradus._foreach_norm(tensors)] == [5, 2]
+    assert [x.item() for x in gradus._foreach_norm(tensors, math.inf)] == [4, 1]
+    gradus._foreach_mul_(tensors, 2)
+    gradus._foreach_add_(tensors, [gradus.ones(2), gradus.ones(4)], alpha=-1)
+    assert [x.tolist() for x in tensors] == [[5, 7], [1, 1, 1, 1]]
+    with pytest.raises(ValueError, match="_foreach_add_: other has 1 items, expected 2"):
+        gradus._foreach_add_(tensors, [gradus.ones(2)])
+
+
+def test_text_of_tuples_with_names_and_of_infinite_numbers():
+    assert repr(gradus.max(gradus.tensor([[1, 3]]), 1)) == "gradus.return_types.max(\nvalues=tensor([3]),\nindices=tensor([1]))"
+    assert repr(gradus.tensor([0.0, -math.inf])) == "tensor([0., -inf])"
+    assert repr(gradus.tensor([1.0, -math.inf])) == "tensor([1., -inf])"
+    assert repr(gradus.tensor([-1.5, math.nan, math.inf])) == "tensor([-1.5000,     nan,     inf])"

@@ -77,10 +77,55 @@ def test_hooks():
     assert not gradus.equal(out[0], out[1])
 
 
-def test_text():
-    assert repr(nn.Linear(3, 4)) == "Linear(in_features=3, out_features=4, bias=True)"
-    text = repr(nn.Sequential(nn.Linear(3, 4), nn.ReLU()))
-    assert text.startswith("Sequential(\n  (0): Linear(in_features=3, out_features=4, bias=True)\n  (1): ReLU(")
+# Layers, and what PyTorch prints of them.
+TEXTS = [
+    (nn.Linear(3, 4), "Linear(in_features=3, out_features=4, bias=True)"),
+    (nn.Conv2d(1, 2, 3), "Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1))"),
+    (nn.Conv2d(2, 4, (3, 5), 2, 1, 2, 2, False, "reflect"), "Conv2d(2, 4, kernel_size=(3, 5), stride=(2, 2), padding=(1, 1), "
+     "dilation=(2, 2), groups=2, bias=False, padding_mode=reflect)"),
+    (nn.Conv1d(2, 4, 3, padding="same"), "Conv1d(2, 4, kernel_size=(3,), stride=(1,), padding=same)"),
+    (nn.MaxPool2d(2), "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"),
+    (nn.MaxPool2d((2, 3), 1), "MaxPool2d(kernel_size=(2, 3), stride=1, padding=0, dilation=1, ceil_mode=False)"),
+    (nn.AvgPool2d(2), "AvgPool2d(kernel_size=2, stride=2, padding=0)"),
+    (nn.AdaptiveAvgPool2d((1, None)), "AdaptiveAvgPool2d(output_size=(1, None))"),
+    (nn.LayerNorm(4), "LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=True)"),
+    (nn.LSTM(2, 3, 2, batch_first=True, dropout=0.5), "LSTM(2, 3, num_layers=2, batch_first=True, dropout=0.5)"),
+    (nn.Embedding(4, 3, padding_idx=0), "Embedding(4, 3, padding_idx=0)"),
+    (nn.EmbeddingBag(4, 3, mode="sum"), "EmbeddingBag(4, 3, mode='sum')"),
+    (nn.ReLU(), "ReLU()"), (nn.ReLU(True), "ReLU(inplace=True)"), (nn.Dropout(), "Dropout(p=0.5, inplace=False)"),
+    (nn.LogSoftmax(1), "LogSoftmax(dim=1)"), (nn.CrossEntropyLoss(label_smoothing=0.1), "CrossEntropyLoss()"),
+    (nn.Upsample(scale_factor=2, mode="bilinear"), "Upsample(scale_factor=2.0, mode='bilinear')"),
+    (nn.Sequential(), "Sequential()"),
+    (nn.Sequential(nn.Linear(3, 4), nn.ModuleDict({"a": nn.Tanh()})), "Sequential(\n  (0): Linear(in_features=3, out_features=4, "
+     "bias=True)\n  (1): ModuleDict(\n    (a): Tanh()\n  )\n)"),
+    (nn.ModuleList([nn.Tanh(), nn.Tanh(), nn.ReLU()]), "ModuleList(\n  (0-1): 2 x Tanh()\n  (2): ReLU()\n)"),
+    (nn.ParameterList([gradus.ones(2), gradus.ones(())]), "ParameterList(\n    (0): Parameter containing: [gradus.float32 of size 2]"
+     "\n    (1): Parameter containing: [gradus.float32 of size ]\n)"),
+    (nn.ParameterDict({"a": gradus.ones(2)}), "ParameterDict(  (a): Parameter containing: [gradus.float32 of size 2])"),
+    (nn.ParameterList([gradus.ones(2, 3)]), "ParameterList(  (0): Parameter containing: [gradus.float32 of size 2x3])"),
+]
+
+
+@pytest.mark.parametrize("module, text", TEXTS, ids=lambda x: type(x).__name__)
+def test_text(module, text):
+    assert repr(module) == text
+
+
+def test_text_of_ones_own_module():
+    class Noise(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+
+        def extra_repr(self):
+            return "sigma=1\nseed=2"
+
+    assert repr(Noise()) == "Noise(\n  sigma=1\n  seed=2\n  (fc): Linear(in_features=2, out_features=2, bias=True)\n)"
+
+    class Layer(nn.Linear):
+        pass
+
+    assert repr(Layer(2, 2)) == "Layer(in_features=2, out_features=2, bias=True)"
 
 
 def test_copies():

@@ -9,11 +9,11 @@ from .. import _gradus, profiler as profiler
 from .._gradus import Tensor
 from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-from . import function as function, functional as functional
+from . import function as function, functional as functional, graph as graph
 from .function import Function as Function
 
 __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad",
-           "gradcheck", "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
+           "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]
 
 _Tensors = Union[Tensor, Sequence[Tensor]]
 _MaybeTensors = Union[Tensor, Sequence[Union[Tensor, None]], None]

@@ -25,8 +25,8 @@ class Distribution:
         if self._validate_args:
             for name, allowed in self.arg_constraints.items():
                 value = self.__dict__.get(name)
-                if isinstance(value, _gradus.Tensor) and not bool(allowed.check(value).all()):
-                    raise _gradus.ValueError(f"{type(self).__name__}: {name} has values that are not {allowed}: {value}")
+                if isinstance(value, _gradus.Tensor):
+                    self._check(name, value, allowed)
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -124,10 +124,18 @@ class Distribution:
         """The attributes that begin with the dimensions of the batch."""
         return tuple(self.__dict__)
 
+    def _check(self, what: str, value: Any, allowed: Any) -> None:
+        """Errors: ValueError that names the first value that a constraint does not allow."""
+        inside = allowed.check(value)
+        if bool(inside.all()):
+            return
+        wrong = value.expand(inside.shape + value.shape[value.dim() - allowed.event_dim:])[~inside][0].tolist()
+        raise _gradus.ValueError(f"{type(self).__name__}: {what} has {wrong}, expected {allowed.words}; give such values, "
+                                 "or validate_args=False to compute with others")
+
     def _check_sample(self, value: Any) -> None:
-        support = self.support
-        if self._validate_args and support is not None and not bool(support.check(value).all()):
-            raise _gradus.ValueError(f"{type(self).__name__}: log_prob: the value has elements that are not {support}: {value}")
+        if self._validate_args and self.support is not None:
+            self._check("log_prob: value", value, self.support)
 
     def __repr__(self) -> str:
         names = [name for name in self.arg_constraints if name in self.__dict__]

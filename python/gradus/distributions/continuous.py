@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from .. import _gradus
-from .._modes import no_grad
 from . import constraints
 from ._base import HALF_LOG_2PI, Distribution, broadcast_shapes, tensors, tiny, unit
-from .gamma import drawn_gamma
+from .gamma import gamma_rsample
 
 _LOCATION = {"loc": constraints.real, "scale": constraints.positive}
 
@@ -160,6 +159,7 @@ class StudentT(Distribution):
 
     arg_constraints = {"df": constraints.positive, **_LOCATION}
     support = constraints.real  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self.df, self.loc, self.scale = tensors(df, loc, scale)
@@ -179,11 +179,10 @@ class StudentT(Distribution):
         large = _gradus.where(self.df > 2, known, _gradus.full_like(self.df, math.inf))
         return _gradus.where(self.df > 1, large, _gradus.full_like(self.df, math.nan))
 
-    @no_grad()
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         x = _gradus.randn(shape, dtype=self.df.dtype, device=self.df.device)
-        z = 2 * drawn_gamma((self.df / 2).expand(shape))
+        z = 2 * gamma_rsample(self.df / 2, shape)
         return self.loc + self.scale * x * (self.df / z).sqrt()
 
     def log_prob(self, value: Any) -> Any:
@@ -235,12 +234,21 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class _FromZero(Distribution):
+    """A distribution of numbers from 0 on, whose density is highest at 0."""
+
+    support = constraints.nonnegative  # type: ignore[assignment]
+    has_rsample = True
+
+    @property
+    def mode(self) -> Any:
+        return _gradus.zeros_like(self.mean)
+
+
+class Exponential(_FromZero):
     """The distribution of density rate * exp(-rate * x)."""
 
     arg_constraints = {"rate": constraints.positive}
-    support = constraints.nonnegative  # type: ignore[assignment]
-    has_rsample = True
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         self.rate, = tensors(rate)
@@ -249,10 +257,6 @@ class Exponential(Distribution):
     @property
     def mean(self) -> Any:
         return 1 / self.rate
-
-    @property
-    def mode(self) -> Any:
-        return _gradus.zeros_like(self.rate)
 
     @property
     def variance(self) -> Any:
@@ -274,6 +278,34 @@ class Exponential(Distribution):
 
     def entropy(self) -> Any:
         return 1 - self.rate.log()
+
+
+class HalfNormal(_FromZero):
+    """The absolute value of a normal number of mean 0."""
+
+    arg_constraints = {"scale": constraints.positive}
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        self.scale, = tensors(scale)
+        super().__init__(self.scale.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Any:
+        return self.scale ** 2 * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return Normal(0.0, self.scale).rsample(sample_shape).abs()
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        return Normal(0.0, self.scale).log_prob(value) + math.log(2)
+
+    def entropy(self) -> Any:
+        return Normal(0.0, self.scale).entropy() - math.log(2)
 
 
 class MultivariateNormal(Distribution):
@@ -344,37 +376,3 @@ class MultivariateNormal(Distribution):
     def entropy(self) -> Any:
         out = self.loc.size(-1) * (0.5 + HALF_LOG_2PI) + self._half_log_det()
         return out.expand(self._batch_shape)
-
-
-class HalfNormal(Distribution):
-    """The absolute value of a normal number of mean 0."""
-
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative  # type: ignore[assignment]
-    has_rsample = True
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        self.scale, = tensors(scale)
-        super().__init__(self.scale.shape, (), validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def mode(self) -> Any:
-        return _gradus.zeros_like(self.scale)
-
-    @property
-    def variance(self) -> Any:
-        return self.scale ** 2 * (1 - 2 / math.pi)
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        return Normal(0.0, self.scale).rsample(sample_shape).abs()
-
-    def log_prob(self, value: Any) -> Any:
-        self._check_sample(value)
-        return Normal(0.0, self.scale).log_prob(value) + math.log(2)
-
-    def entropy(self) -> Any:
-        return Normal(0.0, self.scale).entropy() - math.log(2)

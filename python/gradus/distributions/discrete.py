@@ -6,14 +6,9 @@ from typing import Any
 
 from .. import _gradus
 from .._gradus._nn import functional as _functional
-from .._modes import no_grad
+from .._modes import enable_grad, no_grad
 from . import constraints
 from ._base import Distribution, tensors
-
-
-def _one_of(kind: str, probs: Any, logits: Any) -> None:
-    if (probs is None) == (logits is None):
-        raise _gradus.ValueError(f"{kind}: expected either probs or logits")
 
 
 def _inside(probs: Any) -> Any:
@@ -22,7 +17,43 @@ def _inside(probs: Any) -> Any:
     return probs.clamp(eps, 1 - eps)
 
 
-class Categorical(Distribution):
+class _OfProbs(Distribution):
+    """A distribution of probs or of logits; the other one is computed when it is first asked for."""
+
+    def _take(self, probs: Any, logits: Any) -> Any:
+        """Keeps the one that is given, and returns it."""
+        if (probs is None) == (logits is None):
+            both = "left out" if probs is None else "given"
+            raise _gradus.ValueError(f"{type(self).__name__}: probs and logits are both {both}, expected one of them; "
+                                     "give probs=... or logits=...")
+        self._param = self._normed(probs, logits)
+        self.__dict__["logits" if probs is None else "probs"] = self._param
+        return self._param
+
+    def _normed(self, probs: Any, logits: Any) -> Any:
+        raise NotImplementedError
+
+    def _probs_of(self, logits: Any) -> Any:
+        raise NotImplementedError
+
+    def _logits_of(self, probs: Any) -> Any:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        other = {"probs": "logits", "logits": "probs"}.get(name)
+        if other not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with enable_grad():
+            value = getattr(self, f"_{name}_of")(self.__dict__[other])
+        self.__dict__[name] = value
+        return value
+
+    @property
+    def param_shape(self) -> Any:
+        return self._param.shape
+
+
+class Categorical(_OfProbs):
     """The numbers 0, 1, ... with these probabilities, along the last dimension.
 
     probs: they are divided by their sum. logits: the logarithms of the probabilities, plus any number.
@@ -37,32 +68,26 @@ class Categorical(Distribution):
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _one_of("Categorical", probs, logits)
-        given = probs if probs is not None else logits
-        if given.dim() < 1:
-            raise _gradus.ValueError("Categorical: probs or logits has no dimension; expected at least one")
-        if probs is not None:
-            self.probs = probs / probs.sum(-1, keepdim=True)
-        else:
-            self.logits = logits - logits.logsumexp(-1, keepdim=True)
-        self._param = self.probs if probs is not None else self.logits
-        self._num_events = given.size(-1)
-        super().__init__(given.shape[:-1], (), validate_args)
+        shape = self._take(probs, logits).shape
+        self._num_events = shape[-1]
+        super().__init__(shape[:-1], (), validate_args)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits" and "probs" in self.__dict__:
-            return _inside(self.probs).log()
-        if name == "probs" and "logits" in self.__dict__:
-            return self.logits.softmax(-1)
-        raise AttributeError(name)
+    def _normed(self, probs: Any, logits: Any) -> Any:
+        given = logits if probs is None else probs
+        if given.dim() < 1:
+            raise _gradus.ValueError(f"Categorical: {'logits' if probs is None else 'probs'} is {given}, without a dimension; "
+                                     "expected one for the choices; use unsqueeze(0)")
+        return given - given.logsumexp(-1, keepdim=True) if probs is None else given / given.sum(-1, keepdim=True)
+
+    def _probs_of(self, logits: Any) -> Any:
+        return logits.softmax(-1)
+
+    def _logits_of(self, probs: Any) -> Any:
+        return _inside(probs).log()
 
     @property
     def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
-
-    @property
-    def param_shape(self) -> Any:
-        return self._param.shape
 
     @property
     def mode(self) -> Any:
@@ -98,43 +123,59 @@ class Categorical(Distribution):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class OneHotCategorical(Distribution):
-    """Vectors of zeros with a 1 at the place that Categorical draws."""
+class Forwards:
+    """probs and logits, which are those of the distribution `_of`."""
 
-    arg_constraints = Categorical.arg_constraints
-    support = constraints.one_hot  # type: ignore[assignment]
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits, validate_args)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args)
+    _of: Any
 
     @property
     def probs(self) -> Any:
-        return self._categorical.probs
+        return self._of.probs
 
     @property
     def logits(self) -> Any:
-        return self._categorical.logits
+        return self._of.logits
+
+    @property
+    def param_shape(self) -> Any:
+        return self._of.param_shape
+
+
+class OfChoices(Forwards, Distribution):
+    """A distribution of vectors with a number for each choice of a Categorical."""
+
+    arg_constraints = Categorical.arg_constraints
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._of = Categorical(probs, logits, validate_args)
+        super().__init__(self.param_shape[:-1], self.param_shape[-1:], validate_args)
+
+    def _one_hot(self, drawn: Any) -> Any:
+        return _gradus.one_hot(drawn, self._event_shape[0]).to(self.probs.dtype)
+
+
+class OneHotCategorical(OfChoices):
+    """Vectors of zeros with a 1 at the place that Categorical draws."""
+
+    support = constraints.one_hot  # type: ignore[assignment]
 
     @property
     def mean(self) -> Any:
-        return self._categorical.probs
+        return self.probs
 
     @property
     def variance(self) -> Any:
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        drawn = self._categorical.sample(sample_shape)
-        return _gradus.one_hot(drawn, self._event_shape[0]).to(self.probs.dtype)
+        return self._one_hot(self._of.sample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
         self._check_sample(value)
-        return self._categorical.log_prob(value.argmax(-1))
+        return self._of.log_prob(value.argmax(-1))
 
     def entropy(self) -> Any:
-        return self._categorical.entropy()
+        return self._of.entropy()
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
@@ -147,34 +188,26 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (probs - probs.detach())
 
 
-class _OfProbs(Distribution):
-    """A distribution of one probability, which logits give, too."""
+class _OfOneProb(_OfProbs):
+    """A distribution of one probability."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _one_of(type(self).__name__, probs, logits)
-        if probs is not None:
-            self.probs, = tensors(probs)
-        else:
-            self.logits, = tensors(logits)
-        self._param = self.probs if probs is not None else self.logits
-        super().__init__(self._param.shape, (), validate_args)
+        super().__init__(self._take(probs, logits).shape, (), validate_args)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits" and "probs" in self.__dict__:
-            probs = _inside(self.probs)
-            return probs.log() - _gradus.log1p(-probs)
-        if name == "probs" and "logits" in self.__dict__:
-            return self.logits.sigmoid()
-        raise AttributeError(name)
+    def _normed(self, probs: Any, logits: Any) -> Any:
+        return tensors(logits if probs is None else probs)[0]
 
-    @property
-    def param_shape(self) -> Any:
-        return self._param.shape
+    def _probs_of(self, logits: Any) -> Any:
+        return logits.sigmoid()
+
+    def _logits_of(self, probs: Any) -> Any:
+        probs = _inside(probs)
+        return probs.log() - _gradus.log1p(-probs)
 
 
-class Bernoulli(_OfProbs):
+class Bernoulli(_OfOneProb):
     """1 with the probability probs, else 0."""
 
     support = constraints.boolean  # type: ignore[assignment]
@@ -210,7 +243,7 @@ class Bernoulli(_OfProbs):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class Geometric(_OfProbs):
+class Geometric(_OfOneProb):
     """The number of failures before the first success."""
 
     support = constraints.nonnegative_integer  # type: ignore[assignment]
@@ -241,7 +274,7 @@ class Geometric(_OfProbs):
         return Bernoulli(self.probs, validate_args=False).entropy() / self.probs
 
 
-class Binomial(Distribution):
+class Binomial(Forwards, Distribution):
     """The number of successes among total_count trials."""
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
@@ -249,19 +282,10 @@ class Binomial(Distribution):
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
-        _one_of("Binomial", probs, logits)
-        self.total_count, given = tensors(total_count, probs if probs is not None else logits)
-        self._one = Bernoulli(given, validate_args=validate_args) if probs is not None else \
-            Bernoulli(logits=given, validate_args=validate_args)
+        one = Bernoulli(probs, logits, validate_args)
+        self.total_count, given = tensors(total_count, one._param)
+        self._of = one.expand(given.shape)
         super().__init__(given.shape, (), validate_args)
-
-    @property
-    def probs(self) -> Any:
-        return self._one.probs
-
-    @property
-    def logits(self) -> Any:
-        return self._one.logits
 
     @property
     def support(self) -> Any:
@@ -288,24 +312,13 @@ class Binomial(Distribution):
         return ways + _gradus.xlogy(value, probs) + _gradus.xlogy(n - value, 1 - probs)
 
 
-class Multinomial(Distribution):
+class Multinomial(OfChoices):
     """How often each of several results comes in total_count draws."""
-
-    arg_constraints = Categorical.arg_constraints
 
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
-        self.total_count, self._categorical = total_count, Categorical(probs, logits, validate_args)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Any:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        return self._categorical.logits
+        self.total_count = total_count
+        super().__init__(probs, logits, validate_args)
 
     @property
     def mean(self) -> Any:
@@ -317,8 +330,7 @@ class Multinomial(Distribution):
 
     @no_grad()
     def sample(self, sample_shape: Any = ()) -> Any:
-        drawn = self._categorical.sample((self.total_count, *sample_shape))
-        return _gradus.one_hot(drawn, self._event_shape[0]).to(self.probs.dtype).sum(0)
+        return self._one_hot(self._of.sample((self.total_count, *sample_shape))).sum(0)
 
     def log_prob(self, value: Any) -> Any:
         return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + _gradus.xlogy(value, self.probs).sum(-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _gradus
-from .._modes import no_grad
+from ..autograd.function import Function, once_differentiable
 from . import constraints
 from ._base import Distribution, tensors, tiny, unit
 
@@ -28,11 +28,50 @@ def drawn_gamma(a: Any) -> Any:
     return out.clamp(min=tiny(a))
 
 
+def _slope_of_gamma(a: Any, x: Any) -> Any:
+    """dx/da of a number x of the gamma distribution of shape a: -(dF/da) / p, where F is the share below x and p the
+    density, as in Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (2018). dF/da is a difference of
+    fourth order in float64, of the smaller one of the shares below and above.
+    """
+    out_type, a, x = x.dtype, a.double(), x.double()
+    h = 1e-3 * _gradus.minimum(a, a.sqrt())
+    above = x > a
+
+    def share(shape: Any) -> Any:
+        return _gradus.where(above, -_gradus.igammac(shape, x), _gradus.igamma(shape, x))
+
+    dshare = (8 * (share(a + h) - share(a - h)) - (share(a + 2 * h) - share(a - 2 * h))) / (12 * h)
+    slope = -dshare * (x + a.lgamma() - (a - 1) * x.log()).exp()
+    near_0 = x / a * ((a + 1).digamma() - x.log())  # there F is x^a / gamma(a + 1)
+    return _gradus.where(x < 1e-8, near_0, slope).to(out_type)
+
+
+class _DrawnGamma(Function):
+    """drawn_gamma() with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any) -> Any:
+        drawn = drawn_gamma(a)
+        ctx.save_for_backward(a, drawn)
+        return drawn
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * _slope_of_gamma(*ctx.saved_tensors)
+
+
+def gamma_rsample(a: Any, shape: Any) -> Any:
+    """Numbers of the gamma distribution of shapes a, expanded to a shape, with a gradient."""
+    return _DrawnGamma.apply(a.expand(shape).clone())
+
+
 class Gamma(Distribution):
-    """The gamma distribution of shape `concentration` and rate `rate`. Samples have no gradient."""
+    """The gamma distribution of shape `concentration` and rate `rate`."""
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         self.concentration, self.rate = tensors(concentration, rate)
@@ -50,9 +89,8 @@ class Gamma(Distribution):
     def variance(self) -> Any:
         return self.concentration / self.rate ** 2
 
-    @no_grad()
-    def sample(self, sample_shape: Any = ()) -> Any:
-        return drawn_gamma(self.concentration.expand(self._extended_shape(sample_shape)).clone()) / self.rate
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return gamma_rsample(self.concentration, self._extended_shape(sample_shape)) / self.rate
 
     def log_prob(self, value: Any) -> Any:
         self._check_sample(value)
@@ -75,10 +113,11 @@ class Chi2(Gamma):
 
 
 class Dirichlet(Distribution):
-    """Vectors of shares that sum to 1. Samples have no gradient."""
+    """Vectors of shares that sum to 1."""
 
     arg_constraints = {"concentration": constraints.positive}
     support = constraints.simplex  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         self.concentration = concentration
@@ -93,9 +132,8 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total ** 2 * (total + 1))
 
-    @no_grad()
-    def sample(self, sample_shape: Any = ()) -> Any:
-        drawn = drawn_gamma(self.concentration.expand(self._extended_shape(sample_shape)).clone())
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        drawn = gamma_rsample(self.concentration, self._extended_shape(sample_shape))
         return drawn / drawn.sum(-1, True)
 
     def log_prob(self, value: Any) -> Any:
@@ -110,10 +148,11 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """Shares, of which Dirichlet has two. Samples have no gradient."""
+    """Shares, of which Dirichlet has two."""
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval  # type: ignore[assignment]
+    has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = tensors(concentration1, concentration0)
@@ -131,8 +170,8 @@ class Beta(Distribution):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total ** 2 * (total + 1))
 
-    def sample(self, sample_shape: Any = ()) -> Any:
-        return self._both().sample(sample_shape)[..., 0]
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self._both().rsample(sample_shape)[..., 0]
 
     def log_prob(self, value: Any) -> Any:
         self._check_sample(value)

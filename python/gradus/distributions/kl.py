@@ -60,7 +60,7 @@ def _categorical(p: Any, q: Any) -> Any:
 
 @register_kl(OneHotCategorical, OneHotCategorical)
 def _one_hot(p: Any, q: Any) -> Any:
-    return _categorical(p._categorical, q._categorical)
+    return _categorical(p._of, q._of)
 
 
 @register_kl(Bernoulli, Bernoulli)

@@ -10,7 +10,7 @@ from .._gradus._nn import functional as _functional
 from . import constraints
 from ._base import Distribution, tensors
 from .continuous import Gumbel, Normal, Uniform
-from .discrete import Categorical
+from .discrete import Bernoulli, Forwards, OfChoices
 
 
 class Transform:
@@ -223,43 +223,34 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.entropy() + self.loc
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Forwards, TransformedDistribution):
     """A number between 0 and 1 in the place of Bernoulli's, at a temperature."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    arg_constraints = Bernoulli.arg_constraints
     support = constraints.unit_interval  # type: ignore[assignment]
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
-        from .discrete import Bernoulli
-
         self.temperature, = tensors(temperature)
-        logits = Bernoulli(probs, logits, validate_args).logits
+        self._of = Bernoulli(probs, logits, validate_args)
+        logits = self.logits
         logistic = TransformedDistribution(Uniform(_gradus.zeros_like(logits), 1.0, False), SigmoidTransform().inv)
         super().__init__(logistic, [AffineTransform(logits / self.temperature, 1 / self.temperature), SigmoidTransform()])
 
 
-class RelaxedOneHotCategorical(Distribution):
+class RelaxedOneHotCategorical(OfChoices):
     """Shares that sum to 1 in the place of OneHotCategorical's vectors, at a temperature."""
 
-    arg_constraints = Categorical.arg_constraints
     support = constraints.simplex  # type: ignore[assignment]
     has_rsample = True
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
         self.temperature, = tensors(temperature)
-        self._categorical = Categorical(probs, logits, validate_args)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args)
+        super().__init__(probs, logits, validate_args)
 
-    @property
-    def probs(self) -> Any:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        return self._categorical.logits
+    def _batched(self) -> tuple[str, ...]:
+        return ("_of",)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         logits = self.logits.expand(self._extended_shape(sample_shape))

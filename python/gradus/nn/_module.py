@@ -11,6 +11,7 @@ from typing import Any
 from .. import _gradus, autograd
 from .._gradus import _nn
 from .._gradus._nn import Module
+from ._texts import module_text, options_text
 
 _call_python = Module.__call__
 
@@ -142,19 +143,13 @@ def _init_subclass(cls: type[Module], **kwargs: Any) -> None:
 
 def extra_repr(self: Module) -> str:
     """The options, as the text of the module shows them."""
-    if _class_of_cpp(type(self)) is None:
-        return ""
-    return ", ".join(f"{name}={value!r}" for name, value in self._options().items())
+    cls = _class_of_cpp(type(self))
+    return "" if cls is None else options_text(cls.__name__, self._options(), self._defaults())
 
 
 def __repr__(self: Module) -> str:
-    lines: list[str] = []
-    for name, child in self.named_children():
-        lines += f"({name}): {child!r}".split("\n")
-    name, extra = type(self).__name__, self.extra_repr()
-    if not lines:
-        return f"{name}({extra})"
-    return f"{name}({extra}\n  " + "\n  ".join(lines) + "\n)"
+    children = [(name, repr(child)) for name, child in self.named_children()]
+    return module_text(type(self).__name__, self.extra_repr(), children)
 
 
 def apply(self: Module, fn: Callable[[Module], Any]) -> Module:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from .._gradus._nn import Module
 from .._gradus import Tensor
+from ._texts import module_text
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ class Sequential(_ByPlace):
     >>> tuple(model(gradus.ones(4, 2)).shape)
     (4, 1)
     >>> len(model), model[1]
-    (3, ReLU(inplace=False))
+    (3, ReLU())
     """
 
     def __init__(self, *modules: Any) -> None:
@@ -115,6 +117,14 @@ class ModuleList(_ByPlace):
 
     def _of(self, items: list[tuple[str, Module]]) -> Any:
         return type(self)(module for _, module in items)
+
+    def __repr__(self) -> str:
+        children = []
+        for text, same in itertools.groupby(self.named_children(), key=lambda item: repr(item[1])):
+            names = [name for name, _ in same]
+            children.append((names[0], text) if len(names) == 1 else
+                            (f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"))
+        return module_text(type(self).__name__, self.extra_repr(), children)
 
 
 class ModuleDict(Module):
@@ -174,7 +184,15 @@ class ModuleDict(Module):
             del self[name]
 
 
-class ParameterList(Module):
+class _OfParameters(Module):
+    """Parameters, which the text shows."""
+
+    def extra_repr(self) -> str:
+        return "\n".join(f"  ({name}): Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
+                         for name, p in self.named_parameters(recurse=False))
+
+
+class ParameterList(_OfParameters):
     """Parameters by place."""
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
@@ -199,7 +217,7 @@ class ParameterList(Module):
         return list(self.parameters(recurse=False))[index]
 
 
-class ParameterDict(Module):
+class ParameterDict(_OfParameters):
     """Parameters by name."""
 
     def __init__(self, parameters: _Tensors | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._gradus import Tensor, _nn
+from ._texts import options_text
 
 
 def _lazy(name: str, first: str, dim: int) -> Any:
@@ -34,7 +35,7 @@ def _lazy(name: str, first: str, dim: int) -> Any:
 
         def extra_repr(self) -> str:
             size = 0 if self._waits else getattr(self, first)
-            return ", ".join(f"{name}={value!r}" for name, value in {**self._options(), first: size}.items())
+            return options_text(name, {**self._options(), first: size}, self._defaults())
 
     Layer.__name__ = Layer.__qualname__ = f"Lazy{name}"
     return Layer

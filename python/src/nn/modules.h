@@ -315,6 +315,7 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
     });
     return out;
   });
+  c.def("_defaults", [](const Impl&) { return Binding::defaults(); });
   bind_forward(c, forward);
 #define METHOD(method)                                    \
   if constexpr (requires(Impl & impl) { impl.method(); }) \

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "default_device.h"
 #include "errors.h"
 
 namespace gradus::python {
@@ -40,7 +41,7 @@ Placement::Placement(nb::dict& keywords) {
   take("dtype", dtype);
 }
 void Placement::apply(nn::Module& module) const {
-  if (device.given) module.to(*device.get());
+  if (const auto to = device.given ? device.get() : default_device()) module.to(*to);
   if (dtype.given) module.to(*dtype.get());
 }
 

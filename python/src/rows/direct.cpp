@@ -52,8 +52,8 @@ PyObject* made_of(PyObject*, const Places& given) {
         std::min(kManyElements, elements * std::clamp(size.data[i], int64_t{1}, kManyElements));
   return show(computed_on<Tensor>([&] { return function(size); }, elements));
 }
-Tensor zeros_of(IntArrayRef size) { return zeros(size); }
-Tensor ones_of(IntArrayRef size) { return ones(size); }
+Tensor zeros_of(IntArrayRef size) { return zeros(size, TensorOptions().device(default_device())); }
+Tensor ones_of(IntArrayRef size) { return ones(size, TensorOptions().device(default_device())); }
 
 PyObject* call_row(PyObject* row, PyObject* self, PyObject* const* args, Py_ssize_t count,
                    PyObject* names) {

@@ -73,6 +73,22 @@ static std::string_view names_of_results(std::string_view row) {
   return {};
 }
 
+// The text of a tuple with names: each on a line of its own, as PyTorch has it.
+static PyObject* text_of_tuple(PyObject* self, PyObject*) {
+  return guarded(static_cast<PyObject*>(nullptr), [&] {
+    const nb::handle tuple(self);
+    const nb::handle type = tuple.type();
+    std::string out = nb::cast<std::string>(nb::object(type.attr("__module__"))) + "." +
+                      nb::cast<std::string>(nb::object(type.attr("__name__"))) + "(";
+    const char* separator = "\n";
+    for (const nb::handle name : nb::object(type.attr("__match_args__"))) {
+      out += std::exchange(separator, ",\n") + nb::cast<std::string>(name) + "=" +
+             nb::cast<std::string>(nb::repr(tuple.attr(name)));
+    }
+    return nb::str((out + ")").c_str()).release().ptr();
+  });
+}
+
 PyTypeObject* tuple_type(const char* row, std::string_view doc) {
   std::string_view names = names_of_results(row);
   if (names.empty()) {
@@ -94,7 +110,11 @@ PyTypeObject* tuple_type(const char* row, std::string_view doc) {
   fields.push_back({nullptr, nullptr});
   PyStructSequence_Desc description{kept("gradus.return_types." + std::string(row)), nullptr,
                                     fields.data(), count};
-  return PyStructSequence_NewType(&description);
+  PyTypeObject* const type = PyStructSequence_NewType(&description);
+  static PyMethodDef text{"__repr__", &text_of_tuple, METH_NOARGS, nullptr};
+  nb::setattr(reinterpret_cast<PyObject*>(type), "__repr__",
+              nb::steal(PyDescr_NewMethod(type, &text)));
+  return type;
 }
 
 void bind_elementwise(const Scopes& scopes) {

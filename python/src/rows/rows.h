@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "default_device.h"
 #include "given.h"
 
 namespace gradus::python {
@@ -190,11 +191,12 @@ struct Options {
   Given<std::optional<Device>>& device;
   Given<bool>& requires_grad;
   Given<bool>& pin_memory;
-  TensorOptions get() const {
+  // like: the result takes the device of a tensor where none is given.
+  TensorOptions get(bool like) const {
     TensorOptions out;
     if (dtype.given) out = out.dtype(dtype.get());
     if (layout.given) out = out.layout(layout.get());
-    if (device.given) out = out.device(device.get());
+    if (device.given || !like) out = out.device(device.given ? device.get() : default_device());
     if (requires_grad.value) out = out.requires_grad(true);
     if (pin_memory.value) out = out.pinned_memory(true);
     return out;
@@ -213,8 +215,9 @@ struct Factory<F, std::tuple<B...>, std::tuple<A...>> {
   Returned<Tensor> operator()(Given<B>&... before, Given<A>&... after,
                               GRADUS_PYTHON_OPTIONS) const {
     const Options options{dtype, layout, device, requires_grad, pin_memory};
+    constexpr bool like = (std::is_same_v<B, Tensor> || ...);
     return {computed<Tensor>(
-        [&] { return function(before.get()..., options.get(), after.get()...); }, before...)};
+        [&] { return function(before.get()..., options.get(like), after.get()...); }, before...)};
   }
 };
 template <class F, class Before, class After>
@@ -228,7 +231,7 @@ struct FactoryList<F, std::tuple<IntArrayRef, B...>, std::tuple<A...>> {
     Numbers list;
     if (!load(size, false, list)) throw nb::next_overload();
     return {released<Tensor>(
-        [&] { return function(list, before.get()..., options.get(), after.get()...); })};
+        [&] { return function(list, before.get()..., options.get(false), after.get()...); })};
   }
 };
 #undef GRADUS_PYTHON_OPTIONS
