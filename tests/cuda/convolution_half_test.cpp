@@ -146,7 +146,7 @@ TEST_F(HalfConvolutionTest, EveryTile) {
 TEST_F(HalfConvolutionTest, FewChannels) {
   constexpr Order kOrders[] = {Order::first, Order::last, Order::gappy};
   constexpr const char* kKernels[] = {"automatic", "large_tiles", "narrow_tiles", "small_tiles"};
-  for (int i = 0; i < (kSimulated ? 16 : 80); ++i) {
+  for (int i = 0; i < (kSimulated ? 8 : 80); ++i) {
     Convolution s;
     s.batch = pick(1, 3), s.channels = pick(1, 5), s.filters = pick(1, 40);
     for (int d = i % 8 ? 1 : 2; d < kSpatial; ++d) {

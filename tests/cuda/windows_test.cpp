@@ -5,7 +5,7 @@
 
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
-#include "gradus/tensor/factories.h"
+#include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
