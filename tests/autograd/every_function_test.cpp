@@ -69,31 +69,40 @@ void collect(Tensors&, const T&) {}
 
 struct Call {
   const char* name;
-  std::function<void(Making&)> run;
+  void (*run)(Making&);
 };
 std::vector<Call> all_calls;
 
-// f with its first parameters, for each number of them that its defaults allow.
+// Arguments for parameters of these types, made in their order.
+template <class... T>
+auto arguments(Making& m) {
+  return std::tuple<decltype(make(Is<T>(), m))...>{make(Is<T>(), m)...};
+}
+// F, which has no state, with the first of its parameters P. Little depends on F here: there are
+// hundreds.
+template <class F, class R, class P, size_t... I>
+void run(Making& m) {
+  auto made = arguments<std::decay_t<std::tuple_element_t<I, P>>...>(m);
+  if constexpr (std::is_void_v<R>)
+    F()(std::get<I>(made)...);
+  else
+    collect(m.results, F()(std::get<I>(made)...));
+}
+// Adds such calls, for each number of parameters that F's defaults allow.
+template <class F, class R, class P, size_t... I>
+void add_with(const char* name, std::index_sequence<I...>) {
+  if constexpr (std::is_invocable_v<F, std::tuple_element_t<I, P>...>)
+    all_calls.push_back({name, &run<F, R, P, I...>});
+  if constexpr (sizeof...(I) < std::tuple_size_v<P>)
+    add_with<F, R, P>(name, std::make_index_sequence<sizeof...(I) + 1>());
+}
 template <class F, class R, class... P>
-void add(const char* name, F f, R (F::*)(P...) const) {
-  const auto with = [&]<size_t... I>(std::index_sequence<I...>) {
-    using All = std::tuple<P...>;
-    if constexpr (std::is_invocable_v<F, std::tuple_element_t<I, All>...>)
-      all_calls.push_back({name, [f](Making& m) {
-                             auto arguments = std::tuple{
-                                 make(Is<std::decay_t<std::tuple_element_t<I, All>>>{}, m)...};
-                             if constexpr (std::is_void_v<R>)
-                               f(std::get<I>(arguments)...);
-                             else
-                               collect(m.results, f(std::get<I>(arguments)...));
-                           }});
-  };
-  [&]<size_t... N>(std::index_sequence<N...>) { (with(std::make_index_sequence<N>()), ...); }
-  (std::make_index_sequence<sizeof...(P) + 1>());
+void add(const char* name, R (F::*)(P...) const) {
+  add_with<F, R, std::tuple<P...>>(name, {});
 }
 template <class F>
-void add(const char* name, F f) {
-  add(name, f, &F::operator());
+void add(const char* name, F) {
+  add<F>(name, &F::operator());
 }
 
 #define GRADUS_CALL(name, params, ...) add(name, [] params { return __VA_ARGS__; });
