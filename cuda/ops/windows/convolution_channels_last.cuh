@@ -181,14 +181,16 @@ Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t 
 // Where an image has so few channels that a unit holds two places, the lines of a window are runs
 // of units, which serve as the channels of windows of one column.
 struct RowsOfWindows {
+  static constexpr int64_t kChannels = 4;  // of a place
+
   int64_t units = 0;  // of a line of a window; 0: windows are taken as they are
   int64_t line = 0;   // of an image
 
   template <class T>
   static RowsOfWindows of(ConvolutionPass pass, const Convolution& shape, TypeTag<T>) {
     const WindowDim& w = shape.dim[kSpatial - 1];
-    if (!is_half<T> || pass == ConvolutionPass::dgrad || shape.groups > 1 || shape.channels > 4 ||
-        w.stride % 2 != 0 || w.dilation != 1 || w.kernel == 1)
+    if (!is_half<T> || pass == ConvolutionPass::dgrad || shape.groups > 1 ||
+        shape.channels > kChannels || w.stride % 2 != 0 || w.dilation != 1 || w.kernel == 1)
       return {};
     const int64_t units = ceil_div(w.kernel, int64_t{2});
     return {units, (w.out - 1) * (w.stride / 2) + units};
@@ -297,14 +299,16 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   const auto whole = [](int64_t count) { return ceil_div(count, kUnit) * kUnit; };
   const RowsOfWindows rows = RowsOfWindows::of(pass, shape, TypeTag<T>{});
   const bool by_rows = rows.units > 0;
-  const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s) {
-    if (by_rows && &s == &input)
-      return padded<T, kUnit / 4>(with_height(x, s), s, rows.line, across.padding);
-    if (by_rows && &s == &weight) return padded<T, kUnit / 4>(with_height(x, s), s, rows.units);
-    return with_channels_last<T>(x, s, whole(s.channels));
+  // line: of x by rows of windows, or 0.
+  const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s, int64_t line = 0,
+                         int64_t left = 0) {
+    constexpr int kPlaces = kUnit / RowsOfWindows::kChannels;
+    return line > 0 ? padded<T, kPlaces>(with_height(x, s), s, line, left)
+                    : with_channels_last<T>(x, s, whole(s.channels));
   };
-  const Tensor gathered = kOfWeight ? lying(b, input) : lying(a, kOfInput ? output : input);
-  const Tensor other = kOfWeight ? lying(a, output) : lying(b, weight);
+  const Tensor gathered =
+      kOfInput ? lying(a, output) : lying(kOfWeight ? b : a, input, rows.line, across.padding);
+  const Tensor other = kOfWeight ? lying(a, output) : lying(b, weight, rows.units);
   const ChannelsLastSizes& result = kOfWeight ? weight : kOfInput ? input : output;
   const Tensor there = with_height(out, result);
   // A line of the weight as it is made.
@@ -357,11 +361,12 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
     args.added = nullptr;
   }
   if (!direct)
-    raw::copy_(there, raw::as_strided(made, there.impl().sizes,
-                                      by_rows && kOfWeight
-                                          ? Dims{taps * made_channels, 1, made_channels, 4}
-                                          : channels_last_order(result, result.channels),
-                                      0));
+    raw::copy_(there,
+               raw::as_strided(made, there.impl().sizes,
+                               by_rows && kOfWeight ? Dims{taps * made_channels, 1, made_channels,
+                                                           RowsOfWindows::kChannels}
+                                                    : channels_last_order(result, result.channels),
+                               0));
   if (added.defined() && !args.added) raw::zip_(BinaryOp::add, there, added);
   return true;
 }
