@@ -13,8 +13,8 @@ namespace gradus::cuda {
 inline constexpr int kPadThreads = 256;
 
 // Images of `width` places in each of `height` lines. strides: of samples, channels, lines and
-// places of what is copied. units: of a place of the copy, where a unit has no two. line: of the
-// copy, so many places, or units of two. left: zeros before a line, in places.
+// places of what is copied. units: those of a place of the copy; 1 where a unit holds two places.
+// line: places of a line of the copy, or its units of two. left: places of zeros before a line.
 struct PaddedImages {
   int height, width, channels, units, line, left;
   int64_t strides[4];

@@ -178,8 +178,8 @@ Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t 
   return out;
 }
 
-// Where an image has so few channels that a unit holds two places, the lines of a window are runs
-// of units, which serve as the channels of windows of one column.
+// Images of few channels. A unit holds two places, so a line of a window is a run of units in
+// memory. The run is taken as the channels of a window of one column.
 struct RowsOfWindows {
   static constexpr int64_t kChannels = 4;  // of a place
 

@@ -78,8 +78,9 @@ constexpr auto kNumbers = [](const char* op, ScalarType dtype, const auto& f) {
 // may have: of half types 16 bytes where their places take 8.
 template <class T, class F>
 void with_places(const Tensor& indices, const F& f) {
+  constexpr int kOfBytes = sizeof(T) == 2 ? 8 : 4;
   if (indices.dtype() == kByte)
-    return f(TypeTag<uint8_t>{}, std::integral_constant < int, sizeof(T) == 2 ? 8 : 4 > ());
+    return f(TypeTag<uint8_t>{}, std::integral_constant<int, kOfBytes>());
   f(TypeTag<int64_t>{}, std::integral_constant<int, 4>());
 }
 
