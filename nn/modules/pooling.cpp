@@ -63,7 +63,8 @@ Tensor avg_pool3d(const Tensor& input, const AvgPool3dFuncOptions& options) {
                                                options.ceil_mode());                           \
   }                                                                                            \
   Tensor max_pool##n##d(const Tensor& input, const MaxPool##n##dFuncOptions& options) {        \
-    return std::get<0>(max_pool##n##d_with_indices(input, options));                           \
+    return gradus::max_pool##n##d(input, options.kernel_size(), options.stride(),              \
+                                  options.padding(), options.dilation(), options.ceil_mode()); \
   }                                                                                            \
   Tensor adaptive_avg_pool##n##d(const Tensor& input,                                          \
                                  const AdaptiveAvgPool##n##dFuncOptions& options) {            \

@@ -112,19 +112,21 @@ Tensor lp_pool3d(const Tensor& input, const LPPool3dFuncOptions& options);
 // A pool that also says where its elements come from: forward_with_indices returns them beside the
 // output, as int64 places in a channel.
 // Errors: ValueError for an undefined input, and those of the function.
-template <class Derived, class Options, auto function>
-struct PoolWithIndices : Layer<Derived, Options> {
-  using Layer<Derived, Options>::Layer;
-  Tensor forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
+template <class Derived, class Options, auto function, auto with_indices>
+struct PoolWithIndices : FunctionLayer<Derived, Options, function> {
+  using FunctionLayer<Derived, Options, function>::FunctionLayer;
   TensorPair forward_with_indices(const Tensor& input) {
     this->check_defined(input, "input");
-    return function(input, this->options);
+    return with_indices(input, this->options);
   }
 };
 
-GRADUS_LAYER(MaxPool1d, PoolWithIndices, MaxPool1dOptions, functional::max_pool1d_with_indices);
-GRADUS_LAYER(MaxPool2d, PoolWithIndices, MaxPool2dOptions, functional::max_pool2d_with_indices);
-GRADUS_LAYER(MaxPool3d, PoolWithIndices, MaxPool3dOptions, functional::max_pool3d_with_indices);
+GRADUS_LAYER(MaxPool1d, PoolWithIndices, MaxPool1dOptions, functional::max_pool1d,
+             functional::max_pool1d_with_indices);
+GRADUS_LAYER(MaxPool2d, PoolWithIndices, MaxPool2dOptions, functional::max_pool2d,
+             functional::max_pool2d_with_indices);
+GRADUS_LAYER(MaxPool3d, PoolWithIndices, MaxPool3dOptions, functional::max_pool3d,
+             functional::max_pool3d_with_indices);
 GRADUS_LAYER(AvgPool1d, FunctionLayer, AvgPool1dOptions, functional::avg_pool1d);
 GRADUS_LAYER(AvgPool2d, FunctionLayer, AvgPool2dOptions, functional::avg_pool2d);
 GRADUS_LAYER(AvgPool3d, FunctionLayer, AvgPool3dOptions, functional::avg_pool3d);
@@ -135,11 +137,11 @@ GRADUS_LAYER(AdaptiveAvgPool2d, FunctionLayer, AdaptiveAvgPool2dOptions,
 GRADUS_LAYER(AdaptiveAvgPool3d, FunctionLayer, AdaptiveAvgPool3dOptions,
              functional::adaptive_avg_pool3d);
 GRADUS_LAYER(AdaptiveMaxPool1d, PoolWithIndices, AdaptiveMaxPool1dOptions,
-             functional::adaptive_max_pool1d_with_indices);
+             functional::adaptive_max_pool1d, functional::adaptive_max_pool1d_with_indices);
 GRADUS_LAYER(AdaptiveMaxPool2d, PoolWithIndices, AdaptiveMaxPool2dOptions,
-             functional::adaptive_max_pool2d_with_indices);
+             functional::adaptive_max_pool2d, functional::adaptive_max_pool2d_with_indices);
 GRADUS_LAYER(AdaptiveMaxPool3d, PoolWithIndices, AdaptiveMaxPool3dOptions,
-             functional::adaptive_max_pool3d_with_indices);
+             functional::adaptive_max_pool3d, functional::adaptive_max_pool3d_with_indices);
 GRADUS_LAYER(LPPool1d, FunctionLayer, LPPool1dOptions, functional::lp_pool1d);
 GRADUS_LAYER(LPPool2d, FunctionLayer, LPPool2dOptions, functional::lp_pool2d);
 GRADUS_LAYER(LPPool3d, FunctionLayer, LPPool3dOptions, functional::lp_pool3d);

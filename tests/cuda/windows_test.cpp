@@ -242,6 +242,21 @@ TEST_F(CudaWindows, MaximaAreToldByTheirPlacesInWindows) {
   EXPECT_EQ(raw::max_pool("max_pool", large, 2, x, raw::Places::quickest).indices.dtype(), kLong);
 }
 
+// So do the layers, which have no use for places in planes.
+TEST_F(CudaWindows, LayersKeepAByteForEachMaximum) {
+  const auto kept = [](const auto& layer, const Tensor& x) {
+    const int64_t before = cuda::memory_stats().allocated;
+    const Tensor y = layer->forward(x);
+    EXPECT_TRUE(y.requires_grad());
+    return static_cast<double>(cuda::memory_stats().allocated - before) /
+           static_cast<double>(y.numel());
+  };
+  const auto input = [](IntArrayRef sizes) { return randn(sizes).cuda().requires_grad_(); };
+  EXPECT_LT(kept(nn::MaxPool1d(3), input({4, 8, 6000})), 6.5);
+  EXPECT_LT(kept(nn::MaxPool2d(2), input({4, 8, 128, 128})), 6.5);
+  EXPECT_LT(kept(nn::MaxPool3d(2), input({4, 8, 32, 32, 32})), 6.5);
+}
+
 TEST_F(CudaWindows, MaximaHaveSecondDerivatives) {
   for (const ScalarType dtype : {kFloat, kDouble}) {
     const Tensor x = random_of({2, 3, 9, 8}, dtype).cuda().requires_grad_();

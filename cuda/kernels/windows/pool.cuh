@@ -99,6 +99,11 @@ __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatia
         f((o[0] * pool.dim[1].out + o[1]) * pool.dim[2].out + o[2], o);
 }
 
+template <class Index>
+struct CellsOf {
+  Index at[kSpatial];
+};
+
 // A thread takes V neighbouring channels of a place. `pool` counts V channels as one. P: the type
 // of indices, as above.
 template <class T, class P, int V, class Index>
@@ -158,33 +163,87 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T
   out[i] = result;
 }
 
-// The same where windows do not overlap: a thread for each window writes the elements from its
-// first one up to that of the next. REQUIRES: no padding; windows as their strides are, not
-// adaptive.
-template <class T, class P, int V, class Index>
-__global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const Vector<T, V>* grad,
-                                           const Vector<P, V>* indices, Vector<T, V>* out) {
+// The same where no element lies in more than kWindows windows of a dimension, 1 or 2, but in one
+// of the first dimension: a thread for each cell, the elements from the first one of a window up to
+// that of the next. It reads its windows once. `cells`: how many there are in each dimension, from
+// cell padding / stride on. REQUIRES: windows as their strides are, not adaptive, without dilation,
+// up to kWindows strides long.
+template <class T, class P, int V, int kWindows, class Index>
+__global__ void max_pool_grad_cells_kernel(PoolOf<Index> pool, CellsOf<Index> cells, Index n,
+                                           const Vector<T, V>* grad, const Vector<P, V>* indices,
+                                           Vector<T, V>* out) {
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
-  const auto most = indices[i];
-  const auto mine = grad[i];
-  out += o.first(pool.inputs());
-  const auto begin = [&](int d) { return o.at[d] * pool.dim[d].stride; };
-  const auto end = [&](int d) {
-    return o.at[d] + 1 == pool.dim[d].out ? pool.dim[d].in : begin(d) + pool.dim[d].stride;
+  const auto cell = places_of(i, cells.at[1], cells.at[2], cells.at[0] * cells.at[1] * cells.at[2],
+                              pool.channels);
+  const Index first = cell.first(pool.outputs());
+  out += cell.first(pool.inputs());
+  Index last[kSpatial];  // the cell's own window, which begins with it
+#pragma unroll
+  for (int d = 0; d < kSpatial; ++d)
+    last[d] = cell.at[d] + pool.dim[d].padding / pool.dim[d].stride;
+  // How many windows window w is before the cell's own one.
+  constexpr int kAll = kWindows * kWindows;
+  const auto before = [](int w, int d) {
+    return d == 0 ? 0 : d == 1 ? w / kWindows : w % kWindows;
   };
-  for (Index i0 = begin(0); i0 < end(0); ++i0)
-    for (Index i1 = begin(1); i1 < end(1); ++i1)
-      for (Index i2 = begin(2); i2 < end(2); ++i2) {
-        const Index at[] = {i0, i1, i2};
-        const Index place = place_for<P>(pool, o.at, at);
+  bool exists[kAll];
+  Vector<T, V> grads[kAll];
+  Vector<P, V> most[kAll];
+#pragma unroll
+  for (int w = 0; w < kAll; ++w) {
+    Index window = 0;
+    exists[w] = true;
+#pragma unroll
+    for (int d = 0; d < kSpatial; ++d) {
+      const auto& dim = pool.dim[d];
+      const Index o = last[d] - before(w, d);
+      exists[w] &= o >= 0 && o < dim.out && before(w, d) * dim.stride < dim.kernel;
+      window = window * dim.out + o;
+    }
+    if (exists[w])
+      grads[w] = grad[first + window * cell.step], most[w] = indices[first + window * cell.step];
+  }
+  Index begin[kSpatial];
+#pragma unroll
+  for (int d = 0; d < kSpatial; ++d) begin[d] = pool.dim[d].begin(last[d]);
+  const auto size = [&](int d) { return pool.dim[d].stride; };
+  for (Index a = 0; a < size(0); ++a)
+    for (Index b = 0; b < size(1); ++b)
+      for (Index c = 0; c < size(2); ++c) {
+        const Index of_cell[] = {a, b, c};
+        Index place = 0;
+        bool inside = true;
+#pragma unroll
+        for (int d = 0; d < kSpatial; ++d) {
+          const Index at = begin[d] + of_cell[d];
+          inside &= at >= 0 && at < pool.dim[d].in;
+          place = place * pool.dim[d].in + at;
+        }
+        if (!inside) continue;
+        Computed<T> sum[V] = {};
+#pragma unroll
+        for (int w = kAll - 1; w >= 0; --w) {  // in the order of windows
+          Index wanted = 0;
+          bool covers = exists[w];
+#pragma unroll
+          for (int d = 0; d < kSpatial; ++d) {
+            const auto& dim = pool.dim[d];
+            const Index in_window = of_cell[d] + before(w, d) * dim.stride;
+            covers &= in_window < dim.kernel;
+            wanted = wanted * dim.kernel + in_window;
+          }
+          if (!covers) continue;
+          if constexpr (sizeof(P) != 1) wanted = place;
+#pragma unroll
+          for (int v = 0; v < V; ++v)
+            if (most[w].at[v] == wanted) sum[v] += static_cast<Computed<T>>(grads[w].at[v]);
+        }
         Vector<T, V> result;
 #pragma unroll
-        for (int v = 0; v < V; ++v)
-          result.at[v] = place == most.at[v] ? mine.at[v] : static_cast<T>(0);
-        out[place_for<int64_t>(pool, o.at, at) * o.step] = result;
+        for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(sum[v]);
+        out[place * cell.step] = result;
       }
 }
 

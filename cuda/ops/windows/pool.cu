@@ -84,10 +84,25 @@ void with_places(const Tensor& indices, const F& f) {
   f(TypeTag<int64_t>{}, std::integral_constant<int, 4>());
 }
 
-bool are_apart(const Pool& pool) {
-  return std::all_of(std::begin(pool.dim), std::end(pool.dim), [](const WindowDim& w) {
-    return !w.adaptive && w.padding == 0 && (w.kernel - 1) * w.dilation < w.stride;
-  });
+// kWindows of max_pool_grad_cells_kernel; 0 where it does not take the pool.
+int windows_of_cells(const Pool& pool) {
+  int out = 1;
+  for (int d = 0; d < kSpatial; ++d) {
+    const WindowDim& w = pool.dim[d];
+    if (w.adaptive || (w.dilation != 1 && w.kernel > 1) || w.kernel > (d > 0 ? 2 : 1) * w.stride)
+      return 0;
+    if (w.kernel > w.stride) out = 2;
+  }
+  return out;
+}
+// The cells that have elements.
+CellsOf<int64_t> cells_of(const Pool& pool) {
+  CellsOf<int64_t> out;
+  for (int d = 0; d < kSpatial; ++d) {
+    const WindowDim& w = pool.dim[d];
+    out.at[d] = (w.in - 1 + w.padding) / w.stride - w.padding / w.stride + 1;
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,18 +127,30 @@ void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& valu
 void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                                 const Tensor& out) {
   const Context context(out);
-  const bool apart = are_apart(pool);
+  const int windows = windows_of_cells(pool);
+  const CellsOf<int64_t> cells = cells_of(pool);
+  const int64_t all = windows == 0
+                          ? out.numel()
+                          : pool.planes * pool.channels * cells.at[0] * cells.at[1] * cells.at[2];
   with_halves(kFloating, "max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
     with_places<T>(indices, [&]<class P, int most>(TypeTag<P>, std::integral_constant<int, most>) {
-      with_elements<T, most>(pool, apart ? grad.numel() : out.numel(), {&grad, &indices, &out},
+      with_elements<T, most>(pool, all, {&grad, &indices, &out},
                              [&]<class Index, int V>(const PoolOf<Index>& of, Index n,
                                                      std::integral_constant<int, V>) {
-                               launch_pdl(apart ? max_pool_grad_apart_kernel<T, P, V, Index>
-                                                : max_pool_grad_kernel<T, P, V, Index>,
-                                          linear_launch(context, n), of, n,
-                                          static_cast<const Vector<T, V>*>(elements<V, T>(grad)),
-                                          static_cast<const Vector<P, V>*>(elements<V, P>(indices)),
-                                          elements<V, T>(out));
+                               const LaunchConfig config = linear_launch(context, n);
+                               const auto* const grads = elements<V, T>(grad);
+                               const auto* const places = elements<V, P>(indices);
+                               const CellsOf<Index> in_cells = {{static_cast<Index>(cells.at[0]),
+                                                                 static_cast<Index>(cells.at[1]),
+                                                                 static_cast<Index>(cells.at[2])}};
+                               if (windows == 0)
+                                 launch_pdl(max_pool_grad_kernel<T, P, V, Index>, config, of, n,
+                                            grads, places, elements<V, T>(out));
+                               else
+                                 launch_pdl(
+                                     windows == 1 ? max_pool_grad_cells_kernel<T, P, V, 1, Index>
+                                                  : max_pool_grad_cells_kernel<T, P, V, 2, Index>,
+                                     config, of, in_cells, n, grads, places, elements<V, T>(out));
                              });
     });
   });
