@@ -64,6 +64,63 @@ TEST_F(SimHopperTest, BoxesAreSwizzledAndFilledWithZeros) {
   }
 }
 
+// One block adds lines of 128 bytes, all of `value`, to what a tensor has: a box, or pixels.
+template <class T>
+__global__ void adding_kernel(const __grid_constant__ CUtensorMap to, bool pixels, int x, int y,
+                              T value) {
+  using namespace cuda::hopper;
+  constexpr int kElements = 6 * 128 / static_cast<int>(sizeof(T));
+  alignas(1024) __shared__ T lines[kElements];
+  for (int i = static_cast<int>(threadIdx.x); i < kElements; i += 32) lines[i] = value;
+  publish_to_copies();
+  __syncwarp();
+  if (threadIdx.x == 0) {
+    pixels ? add_pixels(to, lines, x, y, 0, 0) : add_box(to, lines, x, y, 0);
+    end_stores();
+    wait_for_stores();
+  }
+}
+
+template <class T>
+void check_additions(CUtensorMapDataType type) {
+  constexpr int kLine = 128 / static_cast<int>(sizeof(T)), kBytes = static_cast<int>(sizeof(T));
+  const int width = kLine + 8, lines = 9;
+  std::vector<T> x(static_cast<size_t>(width * lines));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = T(static_cast<float>(i % 13));
+  const DeviceArray<T> boxes(x);
+  launch(
+      adding_kernel<T>, {1, 32},
+      map_of(Boxes{boxes, type, kBytes, {width, lines, 1}, {width, width * lines}, {kLine, 6, 1}},
+             "test", "nothing"),
+      false, 16, 5, T(2.5f));
+  const std::vector<T> sums = boxes.values();
+  for (int i = 0; i < width * lines; ++i) {
+    const bool inside = i / width >= 5 && i % width >= 16;
+    ASSERT_EQ(static_cast<float>(sums[static_cast<size_t>(i)]),
+              static_cast<float>(i % 13) + (inside ? 2.5f : 0.f));
+  }
+  // Every second pixel of 5 x 3, from the second of a line on: two in each.
+  const std::vector<T> ones(static_cast<size_t>(2 * 3 * 5 * kLine), T(1.f));
+  const DeviceArray<T> images(ones);
+  launch(adding_kernel<T>, {1, 32},
+         map_of(
+             cuda::PixelColumns{
+                 images, type, kBytes, {kLine, 5, 3, 2}, kLine, {1, 0}, {-1, 0}, {2, 1}, 6, kLine},
+             "test", "nothing"),
+         true, 0, 3, T(2.f));
+  const std::vector<T> added = images.values();
+  for (int i = 0; i < 2 * 3 * 5; ++i) {
+    const bool chosen = i % 5 % 2 == 1 && i >= 3 && i < 3 * 5 + 2;
+    ASSERT_EQ(static_cast<float>(added[static_cast<size_t>(i * kLine)]), chosen ? 3.f : 1.f) << i;
+  }
+}
+
+TEST_F(SimHopperTest, BoxesAndPixelsAreAdded) {
+  check_additions<float>(CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+  check_additions<BFloat16>(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  check_additions<Half>(CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+}
+
 // --- Swizzles. Lines of boxes have 16 bytes without one, else 32, 64 or 128.
 // out (64, 64) = a (64, terms) b (64, terms)^T, as many terms as a line has, or 16.
 template <int kSwizzle>

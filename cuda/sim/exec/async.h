@@ -39,6 +39,7 @@ struct Box {
   Place at;
   int shift[2];       // of pixels
   uint32_t interval;  // of a store: when its engine reads shared memory
+  bool adds;          // a store: to what the tensor has
 
   // Calls for_chunks() of its map.
   template <class F>

@@ -1,4 +1,7 @@
 // Copies of boxes between tensors and shared memory, as the tensor memory accelerator makes them.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -24,6 +27,22 @@ void round_to_tf32(unsigned char* floats) {
     if (is_finite) bits = (bits + 0x1000u) & 0xffffe000u;
     std::memcpy(floats + 4 * i, &bits, 4);
   }
+}
+
+// Adds whole elements, which need not be aligned to their sizes.
+template <class T>
+void add_all(unsigned char* to, const unsigned char* from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += sizeof(T)) {
+    T sum, more;
+    std::memcpy(&sum, to + i, sizeof(T)), std::memcpy(&more, from + i, sizeof(T));
+    sum = sum + more;
+    std::memcpy(to + i, &sum, sizeof(T));
+  }
+}
+void add_elements(char type, unsigned char* to, const unsigned char* from, size_t bytes) {
+  if (type == 'b') add_all<__nv_bfloat16>(to, from, bytes);
+  if (type == 'h') add_all<__half>(to, from, bytes);
+  if (type == 'f') add_all<float>(to, from, bytes);
 }
 
 Box box_of(const void* shared, const CUtensorMap& map, const Place& at, int dims, uintptr_t pc,
@@ -99,9 +118,15 @@ void load_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, const Pla
   begin_load(reinterpret_cast<uintptr_t>(barrier), box, 0);
 }
 
-void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims) {
+void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims, bool adds,
+               bool pixels) {
   const uintptr_t pc = GRADUS_SIM_CALLER;
-  const Box box = box_of(from, to, at, dims, pc);
+  Box box = box_of(from, to, at, dims, pc, pixels);
+  box.adds = adds;
+  if (adds && box.map.type == 0)
+    stop_here(Kind::launch, "adds", pc, [] {
+      return std::string("a box is added to float, __half and __nv_bfloat16 elements alone");
+    });
   box.for_chunks([&](uintptr_t, unsigned char* target, unsigned first, unsigned last) {
     if (first < last)
       check_access(Access::write, reinterpret_cast<uintptr_t>(target + first), last - first, pc);
@@ -190,8 +215,11 @@ void Async::finish_store(Stores& mine) {
   const Box& box = mine.boxes.front();
   box.for_chunks([&](uintptr_t chunk, unsigned char* target, unsigned first, unsigned last) {
     if (first == last) return;
-    std::memcpy(target + first, reinterpret_cast<const unsigned char*>(chunk) + first,
-                last - first);
+    const auto* const from = reinterpret_cast<const unsigned char*>(chunk);
+    if (box.adds)
+      add_elements(box.map.type, target + first, from + first, last - first);
+    else
+      std::memcpy(target + first, from + first, last - first);
     worker_.copies.end_read(chunk);
   });
   learn(box.copy.thread, mine.engine, box.interval);

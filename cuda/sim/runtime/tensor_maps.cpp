@@ -36,6 +36,10 @@ CUresult describe(gradus::cuda::sim::TensorMap& out, CUtensorMapDataType type, c
   out.dims = static_cast<uint8_t>(dims);
   out.swizzle = static_cast<uint8_t>(swizzle);
   out.rounds = type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  out.type = type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16  ? 'b'
+             : type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? 'h'
+             : type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? 'f'
+                                                       : '\0';
   out.data = static_cast<unsigned char*>(data);
   if (out.bytes == 0 || dims < 1 || dims > 5 || reinterpret_cast<uintptr_t>(data) % 16 != 0)
     return CUDA_ERROR_INVALID_VALUE;

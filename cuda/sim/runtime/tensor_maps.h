@@ -21,6 +21,7 @@ struct TensorMap {
       upper[3];      // of pixels: how far those in the middle may be outside, by dimension
   uint8_t steps[3];  // of pixels
   bool rounds;       // floats to TF32, to the nearest, as they come to shared memory
+  char type;         // of what may be added: b, h or f as for products; 0: of other elements
 
   int lines() const {
     int out = box[1];

@@ -49,7 +49,9 @@ void load_pixels(void* to, const CUtensorMap& from, uint64_t* barrier, const Pla
 // Writes to shared memory of a block of the cluster; its barrier, in the same block, counts the
 // bytes (st.async).
 void store_later(uint32_t* to, uint32_t value, uint64_t* barrier);
-void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims);
+// adds: to what the tensor has. pixels: of a map by cuTensorMapEncodeIm2col.
+void store_box(const CUtensorMap& to, const void* from, const Place& at, int dims,
+               bool adds = false, bool pixels = false);
 void end_box_group();
 void wait_for_boxes(unsigned pending);
 
@@ -126,6 +128,17 @@ __forceinline__ void copy_pixels(void* to, const CUtensorMap& from, uint64_t* ba
 }
 __forceinline__ void store_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
   sim::store_box(to, from, {{x, y, z}}, 3);
+}
+__forceinline__ void add_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
+  sim::store_box(to, from, {{x, y, z}}, 3, true);
+}
+__forceinline__ void store_pixels(const CUtensorMap& to, const void* from, int c, int w, int h,
+                                  int n) {
+  sim::store_box(to, from, {{c, w, h, n}}, 4, false, true);
+}
+__forceinline__ void add_pixels(const CUtensorMap& to, const void* from, int c, int w, int h,
+                                int n) {
+  sim::store_box(to, from, {{c, w, h, n}}, 4, true, true);
 }
 __forceinline__ void end_stores() { end_box_group(); }
 template <int kPending = 0>
