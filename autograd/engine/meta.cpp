@@ -37,6 +37,10 @@ Tensor copy_as_gradient(const Tensor& leaf, const Tensor& x) {
 }
 }  // namespace
 
+bool owns_alone(const Tensor& x) {
+  return x.impl_ptr().use_count() == 1 && owners_of(x.impl().storage) == 1;
+}
+
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
   AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
@@ -47,20 +51,17 @@ void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
       return now != nullptr;
     };
   });
-  const auto is_sole = [&] {
-    return fresh.impl_ptr().use_count() == 1 && owners_of(fresh.impl().storage) == 1 &&
-           lies_as_gradient(leaf, fresh);
-  };
+  const auto may_take = [&] { return take || (owns_alone(fresh) && lies_as_gradient(leaf, fresh)); };
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
     if (meta.grad.defined())
       meta.grad = meta.grad.add(fresh);
     else
-      meta.grad = take || is_sole() ? fresh : fresh.clone(MemoryFormat::Contiguous);
+      meta.grad = may_take() ? fresh : fresh.clone(MemoryFormat::Contiguous);
   } else if (meta.grad.defined()) {
     raw::zip_(BinaryOp::add, meta.grad, fresh);
     meta.grad.impl().storage->bump_version();
   } else {
-    meta.grad = take || is_sole() ? raw::alias(fresh) : copy_as_gradient(leaf, fresh);
+    meta.grad = may_take() ? raw::alias(fresh) : copy_as_gradient(leaf, fresh);
   }
 }
 

@@ -28,6 +28,9 @@ inline AutogradMeta* meta_of(const Tensor& x) {
 }
 AutogradMeta& ensure_meta(const Tensor& x);
 
+// Whether this handle is the only one to the tensor, and the tensor the only owner of its memory.
+bool owns_alone(const Tensor& x);
+
 // Adds `fresh` to the leaf's (or other tensor's) grad(). Where there is no grad() yet, `fresh`
 // becomes it: without a copy where `take`, or where nobody else holds it.
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take = false);

@@ -77,16 +77,19 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
   const ScalarType compute = result == kFloat ? kFloat : taken_type(row::a, a);
   const MemoryFormat format = format_of(a, b);
   const bool strided = contracts::strides_of(row::out, a.device().type()) == Strides::any;
-  Tensor out = empty(part_sizes(part, shape), compute, a.device(),
-                     strided ? format : MemoryFormat::Contiguous, op);
+  const bool of_input = part == ConvolutionPass::dgrad && bias.defined(),
+             has_terms = a.numel() > 0 && b.numel() > 0;
+  const bool in_place = of_input && strided && has_terms && compute == result &&
+                        bias.is_non_overlapping_and_dense() &&
+                        bias.suggest_memory_format() == format;
+  Tensor out = in_place ? bias
+                        : empty(part_sizes(part, shape), compute, a.device(),
+                                strided ? format : MemoryFormat::Contiguous, op);
   const auto finished = [&] { return in_format(to(std::move(out), result), format); };
   if (out.numel() == 0) return finished();
-  const bool of_input = part == ConvolutionPass::dgrad && bias.defined();
-  const bool beside = of_input && !(strided && a.numel() > 0 && b.numel() > 0 &&
-                                    IntArrayRef(bias.strides()) == IntArrayRef(out.strides()));
-  Tensor offset = beside ? Tensor() : taken(row::bias, bias);
+  Tensor offset = in_place ? out : of_input ? Tensor() : taken(row::bias, bias);
   if (offset.defined() && !of_input) offset = raw::contiguous(offset);
-  if (a.numel() > 0 && b.numel() > 0) {
+  if (has_terms) {
     backend(out).convolution(part, shape, taken(row::a, a), taken(row::b, b), offset, out);
   } else {
     fill_(out, 0);
@@ -96,7 +99,7 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
       zip_(BinaryOp::add, out, *try_view(offset, column));
     }
   }
-  if (beside) zip_(BinaryOp::add, out, bias);
+  if (of_input && !in_place) zip_(BinaryOp::add, out, bias);
   return finished();
 }
 

@@ -3,6 +3,7 @@
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/meta.h"
 #include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 
@@ -32,6 +33,17 @@ Tensor bias_gradient(const Tensor& grad, bool wide) {
 bool sums_at_once(const Tensor& grad) {
   const bool wide = grad.dtype() == computed_type(grad.scalar_type());
   return !GradMode::is_enabled() && (wide || raw::takes(contracts::convolution_sums::grad, grad));
+}
+
+// The gradient of the input, added to what has come there before, as in a residual block. Undefined
+// where nothing has.
+Tensor added_gradient(Node& n, const char* op, const Convolution& shape, const Tensor& grad) {
+  const Tensor sum = autograd::sum_to_add(n, 0, grad.scalar_type());
+  if (!sum.defined()) return sum;
+  if (owns_alone(sum)) return raw::convolution(op, Part::dgrad, shape, grad, n.saved(1), sum);
+  const Tensor out = raw::convolution(op, Part::dgrad, shape, grad, n.saved(1));
+  raw::zip_(BinaryOp::add, out, sum);
+  return out;
 }
 
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
@@ -67,10 +79,9 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
                  } else if (n.wants(1)) {
                    grads[1] = of_weight(grad, n.saved(0));
                  }
-                 if (n.wants(0)) {  // x may have other uses, as in a residual block
-                   const Tensor other = autograd::sum_to_add(n, 0, grad.scalar_type());
-                   grads[0] = bilinear(op, Part::dgrad, shape, grad, n.saved(1), other);
-                 }
+                 if (n.wants(0)) grads[0] = added_gradient(n, op, shape, grad);
+                 if (n.wants(0) && !grads[0].defined())
+                   grads[0] = make(Part::dgrad, grad, n.saved(1));
                  break;
                case Part::dgrad:
                  if (n.wants(1)) grads[1] = of_weight(n.saved(0), grad);

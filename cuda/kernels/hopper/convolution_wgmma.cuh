@@ -6,9 +6,11 @@
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
 // channels of one tap. One thread asks for tiles some steps ahead, as in matmul_wgmma.cuh. Two
 // warpgroups multiply 64 places each. Two blocks of a cluster copy half of the weights to both.
+// Results leave by the accelerator, too, which adds them to what is there where it is asked.
 // Cost. Two blocks of a multiprocessor take 0.68 microseconds a step of 128 x 64 results: with what
 // the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. One block with
-// tiles of 128 columns takes 0.43 a step, with 24 KB for as many results.
+// tiles of 128 columns takes 0.43 a step, with 24 KB for as many results; with 256 columns 0.61 for
+// twice as many.
 // Next. The taps of a line share what they read.
 #pragma once
 
@@ -34,10 +36,11 @@ struct ConvolutionWgmmaArgs {
   // (filters, taps, channels): boxes of half a tile's columns and one tap; for the input's gradient
   // of 32 filters and one tap.
   CUtensorMap weight;
-  CUtensorMap out;  // (1, rows, columns): boxes of 64 rows
-  T* lines;  // out, where its rows are no neighbours in memory, or something is added; or null
-  const T* added;  // lies as out and is added to what is rounded; or null
-  const T* bias;   // (columns), or null
+  // In order: (1, rows, columns), boxes of 64 rows. Else (samples, height, width, columns), im2col
+  // of 64 places.
+  CUtensorMap out;
+  bool in_order, adds;  // adds: what is rounded to what out has
+  const T* bias;        // (columns), or null
   GatheredDim dim[2];
   int rows, columns;  // places, and the channels of the result
   int channels;       // of a tap in the depth
@@ -45,7 +48,10 @@ struct ConvolutionWgmmaArgs {
 
 template <class T, int N>
 struct ConvolutionWgmmaTile {
-  static constexpr int kRows = 128, kThreads = 288, kCluster = 2;
+  static constexpr int kRows = 128, kCluster = 2;
+  // Many columns need more registers than all threads can have: those of a third warpgroup.
+  static constexpr bool kTakesRegisters = N > 128;
+  static constexpr int kThreads = kTakesRegisters ? 384 : 288;
   static constexpr int kLine = 128 / sizeof(T);  // elements
   // Of a multiprocessor. Two hide each other's starts and ends; one has more stages.
   static constexpr int kBlocks = N == 64 ? 2 : 1;
@@ -96,6 +102,7 @@ __global__ void __cluster_dims__(2, 1, 1)
   const auto column_of = [&](int tile) { return tile % wide * N; };
 
   if (group == 2) {
+    if constexpr (Tile::kTakesRegisters) give_registers<40>();
     if (thread % 128 == 0) {
       for (int tile = first; tile < tiles; tile += clusters) {
         const SplitPlace place(row_of(tile), args.dim);
@@ -126,9 +133,9 @@ __global__ void __cluster_dims__(2, 1, 1)
       }
     }
   } else {
+    if constexpr (Tile::kTakesRegisters) take_registers<232>();
     const int lane = thread % 32, warp = thread % 128 / 32;
     const int steps = down.taps * across.taps * ((args.channels + kLine - 1) / kLine);
-    const bool in_order = down.out_step == 1 && across.out_step == 1;
     int out = 0;  // which box of results comes next
     for (int tile = first; tile < tiles; tile += clusters) {
       const int column = column_of(tile), row = row_of(tile) + group * 64;
@@ -182,57 +189,21 @@ __global__ void __cluster_dims__(2, 1, 1)
             }
           }
         }
-        if (args.lines == nullptr) {
-          publish_to_copies();
-          sync_threads<128>(1 + group);
-          if (thread % 128 == 0) {
-            store_box(args.out, result, column + box * kLine, row, 0);
-            end_stores();
-          }
-          continue;
-        }
-        constexpr int kUnit = 16 / sizeof(T), kTogether = 16;  // lines
-        const int first_line = thread % 128 / 8, chunk = thread % 8;
-        const int at = column + box * kLine + chunk * kUnit;
-        const auto exists = [&](int line) { return row + line < args.rows && at < args.columns; };
-        const auto place_of = [&](int line) {
-          int64_t to = row + line;
-          if (!in_order) {
-            const SplitPlace place(row + line, args.dim);
-            to = place.sample;
-#pragma unroll
-            for (int d = 0; d < 2; ++d)
-              to =
-                  to * args.dim[d].out + place.at[d] * args.dim[d].out_step + args.dim[d].out_first;
-          }
-          return to * args.columns + at;
-        };
-        const auto result_of = [&](int line) {
-          return load_vector<kUnit>(
-              reinterpret_cast<const T*>(result + line * 128 + (chunk ^ line % 8) * 16));
-        };
-        if (args.added) {
-          Vector<T, kUnit> more[64 / kTogether] = {};
-#pragma unroll
-          for (int i = 0; i < 64 / kTogether; ++i)
-            if (const int line = first_line + i * kTogether; exists(line))
-              more[i] = load_vector<kUnit>(args.added + place_of(line));
-          sync_threads<128>(1 + group);
-#pragma unroll
-          for (int i = 0; i < 64 / kTogether; ++i) {
-            const int line = first_line + i * kTogether;
-            Vector<T, kUnit> sum = result_of(line);
-#pragma unroll
-            for (int v = 0; v < kUnit; ++v)
-              sum.at[v] = T(static_cast<float>(sum.at[v]) + static_cast<float>(more[i].at[v]));
-            if (exists(line)) store_vector(args.lines + place_of(line), sum);
-          }
-          continue;
-        }
+        publish_to_copies();
         sync_threads<128>(1 + group);
-#pragma unroll 1
-        for (int line = first_line; line < 64; line += kTogether)
-          if (exists(line)) store_vector(args.lines + place_of(line), result_of(line));
+        if (thread % 128 != 0) continue;
+        const int at = column + box * kLine;
+        if (args.in_order) {
+          args.adds ? add_box(args.out, result, at, row, 0)
+                    : store_box(args.out, result, at, row, 0);
+        } else {
+          const SplitPlace place(row, args.dim);
+          const int h = place.at[0] * down.out_step + down.out_first;
+          const int w = place.at[1] * across.out_step + across.out_first;
+          args.adds ? add_pixels(args.out, result, at, w, h, place.sample)
+                    : store_pixels(args.out, result, at, w, h, place.sample);
+        }
+        end_stores();
       }
     }
     if (thread % 128 == 0) wait_for_stores();

@@ -98,25 +98,24 @@ __device__ void copy_weight_steps(const WeightWgmmaArgs<T>& args, const WeightTi
 }
 
 // kDown: warpgroups one below the other; 1 where they are side by side. N: columns of each.
-template <int N, int kDown>
+template <int N, int kDown, int resident = 2>
 struct WeightWgmmaTile {
   static constexpr int kThreads = 288, kPlaces = 64;  // of a step
   static constexpr int kBox = hopper::kBoxBytes, kLine = 64, kPlanes = 1;
   static constexpr int kRows = 64 * kDown, kBoxesA = kDown;
   static constexpr int kBoxesB = N / 64 * (kDown == 1 ? 2 : 1);
-  static constexpr int kResident = N <= 128 ? 2 : 1;
+  static constexpr int kResident = resident;  // blocks of a multiprocessor
   static constexpr int kStageBytes = (kBoxesA + kBoxesB) * kBox;
   static constexpr int kStages = hopper::stages_that_fit(kStageBytes, 0, kResident);
   static constexpr int kSharedBytes = kStages * kStageBytes + hopper::kBarrierBytes;
 };
 
-template <class T, int N, int kDown>
-__global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads,
-                                  WeightWgmmaTile<N, kDown>::kResident)
+template <class T, int N, int kDown, int resident = 2>
+__global__ void __launch_bounds__(WeightWgmmaTile<N, kDown>::kThreads, resident)
     convolution_wgmma_weight(const __grid_constant__ WeightWgmmaArgs<T> args) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
-  using Tile = WeightWgmmaTile<N, kDown>;
+  using Tile = WeightWgmmaTile<N, kDown, resident>;
   extern __shared__ __align__(1024) char boxes[];  // the swizzle counts from multiples of 1024
   WeightRing<Tile> ring(boxes);
   init_rings<1>(2, ring);

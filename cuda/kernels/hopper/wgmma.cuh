@@ -162,6 +162,31 @@ __device__ inline void store_box(const CUtensorMap& to, const void* from, int x,
       "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
+// Adds the box to what the tensor has, element by element.
+__device__ inline void add_box(const CUtensorMap& to, const void* from, int x, int y, int z) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4}], "
+      "[%1];" ::"l"(&to),
+      "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+// The same of pixels, as copy_pixels counts them. They are not moved.
+__device__ inline void store_pixels(const CUtensorMap& to, const void* from, int c, int w, int h,
+                                    int n) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group "
+      "[%0, {%2, %3, %4, %5}], [%1];" ::"l"(&to),
+      "r"(shared_address(from)), "r"(c), "r"(w), "r"(h), "r"(n)
+      : "memory");
+}
+__device__ inline void add_pixels(const CUtensorMap& to, const void* from, int c, int w, int h,
+                                  int n) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group "
+      "[%0, {%2, %3, %4, %5}], [%1];" ::"l"(&to),
+      "r"(shared_address(from)), "r"(c), "r"(w), "r"(h), "r"(n)
+      : "memory");
+}
 __device__ inline void end_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Stores four matrices of 8 x 8 elements of 16 bits, each held by the warp as mma's c is. Each lane
 // names a line of 16 bytes: lanes 0 to 7 of the first matrix, and so on.

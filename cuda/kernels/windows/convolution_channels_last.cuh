@@ -38,7 +38,7 @@ template <class T>
 struct ChannelsLastArgs {
   GatheredDim dim[2];
   const T *gathered, *other, *bias;
-  const T* added;  // dgrad: if not null, it lies as out and is added to it; by wgmma alone
+  bool adds;  // dgrad: to what out has; by wgmma alone
   T* out;
   float* wide;               // if not null: the gradient of a weight in float32, not in out
   float* partial;            // if not null: where parts of the sums go, in the order of out

@@ -1,6 +1,6 @@
 // Copies images so that their channels lie last in memory, in whole units of 16 bytes. Images of
-// few channels, such as colors, are padded with zeros so. A unit has one of their places, or two;
-// then zeros stand before and after a line, too.
+// few channels, such as colors, are padded with zeros so. A unit has one of their places, or two.
+// Zeros may stand before and after a line, too.
 //
 // A thread writes one unit. Cost. Three channels of half types: 22 or 14 bytes of memory a place.
 #pragma once
@@ -13,7 +13,7 @@ namespace gradus::cuda {
 inline constexpr int kPadThreads = 256;
 
 // Images of `width` places in each of `height` lines. strides: of samples, channels, lines and
-// places of what is copied. units: those of a place of the copy; 1 where a unit holds two places.
+// places of what is copied. units: those of a place of the copy, or 1 where a unit holds more.
 // line: places of a line of the copy, or its units of two. left: places of zeros before a line.
 struct PaddedImages {
   int height, width, channels, units, line, left;

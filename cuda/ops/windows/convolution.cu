@@ -455,8 +455,9 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
   if (part == Part::dgrad && bias.defined()) {
     const bool direct = takes_contiguous(a, b, out) && is_direct(part, shape, is_exact(a));
     if (shape.groups == 1 && !direct && channels_last_way(*this, call)) return;
-    convolution(part, shape, a, b, Tensor(), out);
-    return raw::zip_(BinaryOp::add, out, bias);
+    const Tensor made = raw::empty_like(out);
+    convolution(part, shape, a, b, Tensor(), made);
+    return raw::zip_(BinaryOp::add, out, made);
   }
   for (ConvolutionWay* const way : kWays)
     if (way(*this, call)) return;

@@ -52,7 +52,8 @@ struct ChannelsLastKernels {
                                                                of<Small>(kOfWeight ? 0.57 : 0.64)};
 };
 
-inline constexpr int64_t kMostChannelsLastParts = 64;
+// A weight of few results has as many parts as blocks of its kernel fit an H100 at once.
+inline constexpr int64_t kMostChannelsLastParts = 64, kMostWeightParts = 4 * 132;
 
 // One of `all` for products that run one after the other, and into how many parts their depth is
 // cut. A model of an H100 decides by the shapes alone, so that every GPU adds in the same order.
@@ -109,8 +110,8 @@ ChannelsLastPlan<T> plan_for(const std::vector<ChannelsLastArgs<T>>& products,
     return plan_for<T>(ChannelsLastKernels<T, pass>::all, of, shape.groups, results,
                        most_shared_bytes(), most_parts);
   };
-  if (pass == ConvolutionPass::wgrad || !gradus::detail::batch_invariant())
-    return plan(products, kMostChannelsLastParts);
+  if (pass == ConvolutionPass::wgrad) return plan(products, kMostWeightParts);
+  if (!gradus::detail::batch_invariant()) return plan(products, kMostChannelsLastParts);
   const int64_t batch = std::max<int64_t>(shape.batch, 1);
   std::vector<ChannelsLastArgs<T>> planned = products;
   for (ChannelsLastArgs<T>& product : planned)
@@ -144,12 +145,13 @@ inline bool begins_a_unit(const Tensor& x) {
   return reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
 }
 
-// The elements of x by pad_channels, in lines of so many units. kPlaces: of a unit.
+// The elements of x by pad_channels, in lines of so many units. kPlaces: of a unit. units: of a
+// place.
 template <class T, int kPlaces>
-Tensor padded(const Tensor& x, const ChannelsLastSizes& s, int64_t line, int64_t left = 0) {
+Tensor padded(const Tensor& x, const ChannelsLastSizes& s, int64_t line, int64_t left,
+              int64_t units) {
   const Tensor out = raw::empty({s.outer, s.height, line * vector_width<T>}, x.scalar_type(),
                                 x.device(), "convolution");
-  const int64_t units = kPlaces > 1 ? 1 : line / s.width;
   const int count = counted(out.numel() / vector_width<T>);
   const IntArrayRef by = x.strides();
   const Context context(out);
@@ -171,33 +173,37 @@ template <class T>
 Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t pitch) {
   const Tensor x = with_height(of, s);
   if (pitch == s.channels && begins_a_unit(x) && lies_channels_last(x, s)) return x;
-  if (pitch != s.channels) return padded<T, 1>(x, s, s.width * (pitch / vector_width<T>));
+  const int64_t units = pitch / vector_width<T>;
+  if (pitch != s.channels) return padded<T, 1>(x, s, s.width * units, 0, units);
   const Tensor out =
       raw::empty({s.outer, s.height, s.width, pitch}, x.scalar_type(), x.device(), "convolution");
   raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
   return out;
 }
 
-// Images of few channels. A unit holds two places, so a line of a window is a run of units in
+// Images of few channels. A unit holds whole places, so a line of a window is a run of units in
 // memory. The run is taken as the channels of a window of one column.
 struct RowsOfWindows {
   static constexpr int64_t kChannels = 4;  // of a place
+  template <class T>
+  static constexpr int kPlaces = vector_width<T> / kChannels;  // of a unit
 
-  int64_t units = 0;  // of a line of a window; 0: windows are taken as they are
-  int64_t line = 0;   // of an image
+  int64_t units = 0;   // of a line of a window; 0: windows are taken as they are
+  int64_t line = 0;    // of an image
+  int64_t stride = 1;  // units from a window to the next
 
   template <class T>
   static RowsOfWindows of(ConvolutionPass pass, const Convolution& shape, TypeTag<T>) {
     const WindowDim& w = shape.dim[kSpatial - 1];
-    if (!is_half<T> || pass == ConvolutionPass::dgrad || shape.groups > 1 ||
-        shape.channels > kChannels || w.stride % 2 != 0 || w.dilation != 1 || w.kernel == 1)
+    if (pass == ConvolutionPass::dgrad || shape.groups > 1 || shape.channels > kChannels ||
+        w.stride % kPlaces<T> != 0 || w.dilation != 1 || w.kernel == 1)
       return {};
-    const int64_t units = ceil_div(w.kernel, int64_t{2});
-    return {units, (w.out - 1) * (w.stride / 2) + units};
+    const int64_t units = ceil_div(w.kernel, int64_t{kPlaces<T>}), stride = w.stride / kPlaces<T>;
+    return {units, (w.out - 1) * stride + units, stride};
   }
   Convolution seen(Convolution shape, int64_t unit) const {
     WindowDim& w = shape.dim[kSpatial - 1];
-    w = {line, w.out, 1, w.stride / 2};
+    w = {line, w.out, 1, stride};
     shape.channels = units * unit;
     return shape;
   }
@@ -282,7 +288,7 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
 }
 
 // Backend::convolution for tensors of one or two dimensions and any strides. False, and nothing
-// done, where a group's channels or filters are no whole units.
+// done, where a group's channels or filters are no whole units, or where no kernel adds to out.
 template <class T, ConvolutionPass pass>
 bool channels_last_convolution(const Convolution& shape, const Tensor& a, const Tensor& b,
                                const Tensor& bias, const Tensor& out) {
@@ -302,8 +308,8 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   // line: of x by rows of windows, or 0.
   const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s, int64_t line = 0,
                          int64_t left = 0) {
-    constexpr int kPlaces = kUnit / RowsOfWindows::kChannels;
-    return line > 0 ? padded<T, kPlaces>(with_height(x, s), s, line, left)
+    constexpr int kPlaces = RowsOfWindows::kPlaces<T>;
+    return line > 0 ? padded<T, kPlaces>(with_height(x, s), s, line, left, 1)
                     : with_channels_last<T>(x, s, whole(s.channels));
   };
   const Tensor gathered =
@@ -343,8 +349,8 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                      (kOfWeight ? made_channels : result.channels) % kUnit == 0 &&
                      begins_a_unit(made);
   args.bias = bias.defined() && !kOfInput ? data(bias) : nullptr;
-  const Tensor added = kOfInput && bias.defined() ? with_height(bias, result) : Tensor();
-  if (direct && added.defined() && begins_a_unit(added)) args.added = data(added);
+  args.adds = kOfInput && bias.defined();
+  if (args.adds && !direct) return false;
   const std::vector<ChannelsLastArgs<T>> products =
       channels_last_products(pass, by_rows ? rows.seen(shape, kUnit) : shape, args);
 
@@ -352,13 +358,14 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
   const int64_t results = made.numel();
   const ChannelsLastPlan<T> plan = plan_for<T, pass>(products, shape, results);
   const bool alike = !kOfWeight && gradus::detail::batch_invariant();
-  if (shape.groups > 1 || alike || by_rows ||
+  // The accelerator copies runs of less than 64 bytes no faster than longer ones.
+  const bool short_runs = by_rows && rows.units < 4;
+  if (shape.groups > 1 || alike || short_runs ||
       !wgmma_convolution(pass, shape, products, kOfWeight ? Tensor() : with_height(b, weight),
                          plan.time)) {
-    if (plan.kernel == nullptr) return false;
+    if (plan.kernel == nullptr || args.adds) return false;
     multiply_tiles(plan, products, shape.groups, kOfWeight ? made_channels : result.channels,
                    results);
-    args.added = nullptr;
   }
   if (!direct)
     raw::copy_(there,
@@ -367,7 +374,6 @@ bool channels_last_convolution(const Convolution& shape, const Tensor& a, const 
                                                            RowsOfWindows::kChannels}
                                                     : channels_last_order(result, result.channels),
                                0));
-  if (added.defined() && !args.added) raw::zip_(BinaryOp::add, there, added);
   return true;
 }
 
