@@ -337,7 +337,7 @@ TEST_F(SimHopperKernelsTest, EachMistakeIsFound) {
                                       }))
           << "mutation " << i << " of " << each.name << "; found: " << text_of(findings);
     }
-  EXPECT_EQ(planted, 119);
+  EXPECT_EQ(planted, 139);
 }
 
 }  // namespace
