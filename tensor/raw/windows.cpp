@@ -75,16 +75,16 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
   namespace row = contracts::convolution;
   const ScalarType result = dtype.value_or(a.dtype());
   const ScalarType compute = result == kFloat ? kFloat : taken_type(row::a, a);
+  const Dims sizes = part_sizes(part, shape);
   const MemoryFormat format = format_of(a, b);
   const bool strided = contracts::strides_of(row::out, a.device().type()) == Strides::any;
   const bool of_input = part == ConvolutionPass::dgrad && bias.defined(),
              has_terms = a.numel() > 0 && b.numel() > 0;
   const bool in_place = of_input && strided && has_terms && compute == result &&
-                        bias.is_non_overlapping_and_dense() &&
-                        bias.suggest_memory_format() == format;
-  Tensor out = in_place ? bias
-                        : empty(part_sizes(part, shape), compute, a.device(),
-                                strided ? format : MemoryFormat::Contiguous, op);
+                        IntArrayRef(bias.strides()) == strides_of(format, sizes);
+  Tensor out =
+      in_place ? bias
+               : empty(sizes, compute, a.device(), strided ? format : MemoryFormat::Contiguous, op);
   const auto finished = [&] { return in_format(to(std::move(out), result), format); };
   if (out.numel() == 0) return finished();
   Tensor offset = in_place ? out : of_input ? Tensor() : taken(row::bias, bias);
