@@ -235,6 +235,16 @@ TEST_F(CudaWindows, MaximaAreToldByTheirPlacesInWindows) {
                    "gradient");
     }
   }
+  // Steps far beyond the input.
+  Pool sparse;
+  sparse.dim[1] = {3, 1, 2, int64_t{1} << 40}, sparse.dim[2] = {4, 2, 3, 1, 1};
+  const Tensor few = raw::to(random_of({1, 1, 3, 4}, kInt), kFloat),
+               one = random_of({1, 1, 1, 2}, kFloat);
+  const auto first = raw::max_pool("max_pool", sparse, 2, few, raw::Places::quickest),
+             there = raw::max_pool("max_pool", sparse, 2, raw::to(few, Device(kCUDA)),
+                                   raw::Places::quickest);
+  expect_close(raw::max_pool_grad(sparse, raw::to(one, Device(kCUDA)), there.indices, {1, 1, 3, 4}),
+               raw::max_pool_grad(sparse, one, first.indices, {1, 1, 3, 4}), 0, "sparse gradient");
   // A byte does not count 17 * 16 elements.
   Pool large;
   large.dim[1] = {20, 4, 17, 1}, large.dim[2] = {20, 5, 16, 1};

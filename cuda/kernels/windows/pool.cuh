@@ -205,23 +205,20 @@ __global__ void max_pool_grad_cells_kernel(PoolOf<Index> pool, CellsOf<Index> ce
     if (exists[w])
       grads[w] = grad[first + window * cell.step], most[w] = indices[first + window * cell.step];
   }
-  Index begin[kSpatial];
+  Index begin[kSpatial], from[kSpatial], to[kSpatial];  // the elements of the cell that there are
 #pragma unroll
-  for (int d = 0; d < kSpatial; ++d) begin[d] = pool.dim[d].begin(last[d]);
-  const auto size = [&](int d) { return pool.dim[d].stride; };
-  for (Index a = 0; a < size(0); ++a)
-    for (Index b = 0; b < size(1); ++b)
-      for (Index c = 0; c < size(2); ++c) {
+  for (int d = 0; d < kSpatial; ++d) {
+    begin[d] = pool.dim[d].begin(last[d]);
+    from[d] = ::max(-begin[d], Index{0}),
+    to[d] = ::min(pool.dim[d].stride, pool.dim[d].in - begin[d]);
+  }
+  for (Index a = from[0]; a < to[0]; ++a)
+    for (Index b = from[1]; b < to[1]; ++b)
+      for (Index c = from[2]; c < to[2]; ++c) {
         const Index of_cell[] = {a, b, c};
         Index place = 0;
-        bool inside = true;
 #pragma unroll
-        for (int d = 0; d < kSpatial; ++d) {
-          const Index at = begin[d] + of_cell[d];
-          inside &= at >= 0 && at < pool.dim[d].in;
-          place = place * pool.dim[d].in + at;
-        }
-        if (!inside) continue;
+        for (int d = 0; d < kSpatial; ++d) place = place * pool.dim[d].in + begin[d] + of_cell[d];
         Computed<T> sum[V] = {};
 #pragma unroll
         for (int w = kAll - 1; w >= 0; --w) {  // in the order of windows
