@@ -6,7 +6,7 @@
 // next line and sample where one ends, and fills the padding with 0. A step is 128 bytes of the
 // channels of one tap. One thread asks for tiles some steps ahead, as in matmul_wgmma.cuh. Two
 // warpgroups multiply 64 places each. Two blocks of a cluster copy half of the weights to both.
-// Results leave by the accelerator, too, which adds them to what is there where it is asked.
+// The accelerator stores the results, too, or adds them to what memory holds.
 // Cost. Two blocks of a multiprocessor take 0.68 microseconds a step of 128 x 64 results: with what
 // the cluster shares, 40 KB of the L2 cache, 7.9 TB/s in all, which is its limit. One block with
 // tiles of 128 columns takes 0.43 a step, with 24 KB for as many results; with 256 columns 0.61 for

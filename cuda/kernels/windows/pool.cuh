@@ -163,11 +163,11 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const Vector<T
   out[i] = result;
 }
 
-// The same where no element lies in more than kWindows windows of a dimension, 1 or 2, but in one
-// of the first dimension: a thread for each cell, the elements from the first one of a window up to
-// that of the next. It reads its windows once. `cells`: how many there are in each dimension, from
-// cell padding / stride on. REQUIRES: windows as their strides are, not adaptive, without dilation,
-// up to kWindows strides long.
+// The same by cells. A cell is the elements from the first one of a window up to that of the next.
+// A thread takes a cell, and reads its windows once. kWindows: how many windows of a dimension an
+// element may lie in, 1 or 2; of the first dimension 1. `cells`: how many each dimension has, from
+// cell padding / stride on.
+// REQUIRES: windows are not adaptive, have no dilation, and are at most kWindows strides long.
 template <class T, class P, int V, int kWindows, class Index>
 __global__ void max_pool_grad_cells_kernel(PoolOf<Index> pool, CellsOf<Index> cells, Index n,
                                            const Vector<T, V>* grad, const Vector<P, V>* indices,
