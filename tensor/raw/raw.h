@@ -280,8 +280,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 // One pass of the convolution, made of the other two tensors. The output or its gradient comes
 // first. Rounded once, to dtype (default: that of a), which for the gradient of a weight may be
 // Float where a is of a half type. bias (filters) is added to the output; a tensor of the shape of
-// the input to its gradient, in which a GPU may round both summands first. That tensor may become
-// the result.
+// the input to its gradient, in which a GPU may round both summands first. The result may share
+// memory with that tensor, and replaces what it had.
 // REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for dtypes
 // that differ or are not of floating point.
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,

@@ -36,8 +36,8 @@ struct ConvolutionWgmmaArgs {
   // (filters, taps, channels): boxes of half a tile's columns and one tap; for the input's gradient
   // of 32 filters and one tap.
   CUtensorMap weight;
-  // In order: (1, rows, columns), boxes of 64 rows. Else (samples, height, width, columns), im2col
-  // of 64 places.
+  // Boxes of 64 rows of (1, rows, columns) where places lie in order, else 64 pixels (im2col) of
+  // (samples, height, width, columns).
   CUtensorMap out;
   bool in_order, adds;  // adds: what is rounded to what out has
   const T* bias;        // (columns), or null

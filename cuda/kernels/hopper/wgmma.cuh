@@ -170,7 +170,7 @@ __device__ inline void add_box(const CUtensorMap& to, const void* from, int x, i
       "r"(shared_address(from)), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
-// The same of pixels, as copy_pixels counts them. They are not moved.
+// The same of pixels, as copy_pixels counts them, without a move.
 __device__ inline void store_pixels(const CUtensorMap& to, const void* from, int c, int w, int h,
                                     int n) {
   asm volatile(

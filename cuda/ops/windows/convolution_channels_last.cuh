@@ -288,7 +288,8 @@ void multiply_tiles(const ChannelsLastPlan<T>& plan, std::vector<ChannelsLastArg
 }
 
 // Backend::convolution for tensors of one or two dimensions and any strides. False, and nothing
-// done, where a group's channels or filters are no whole units, or where no kernel adds to out.
+// done, where a group's channels or filters are no whole units. So it is where no kernel adds to
+// out.
 template <class T, ConvolutionPass pass>
 bool channels_last_convolution(const Convolution& shape, const Tensor& a, const Tensor& b,
                                const Tensor& bias, const Tensor& out) {
