@@ -51,7 +51,9 @@ void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
       return now != nullptr;
     };
   });
-  const auto may_take = [&] { return take || (owns_alone(fresh) && lies_as_gradient(leaf, fresh)); };
+  const auto may_take = [&] {
+    return take || (owns_alone(fresh) && lies_as_gradient(leaf, fresh));
+  };
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
     if (meta.grad.defined())
       meta.grad = meta.grad.add(fresh);
