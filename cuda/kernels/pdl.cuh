@@ -34,6 +34,9 @@ __device__ inline void let_next_kernel_start_if_small() {
   if (gridDim.x <= 32) let_next_kernel_start();
 }
 
+// Whether this kernel takes a few rounds of blocks. One of more asks for memory beforehand in vain.
+__device__ inline bool is_few_blocks() { return gridDim.x <= 512; }
+
 // Asks for the line of an address in the L2 cache. Nothing is read, so a kernel may ask before it
 // waits.
 __device__ inline void prefetch([[maybe_unused]] const void* address) {

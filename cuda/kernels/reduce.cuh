@@ -168,13 +168,24 @@ __device__ inline Moments shuffle_xor(const Moments& s, int reach) {
   return {shuffle_xor(s.count, reach), shuffle_xor(s.mean, reach), shuffle_xor(s.squares, reach)};
 }
 
+// The row of this thread where `lanes` neighbouring threads, a power of two, have one.
+__device__ inline int64_t row_of_lanes(int lanes) {
+  // A division of 64 bits takes longer than a short row.
+  return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) >> (__ffs(lanes) - 1);
+}
+
 // The fold over `lanes` neighbouring threads, a power of two; those of more than a warp are a
 // block.
 template <class Op, class T>
 __device__ T fold_lanes(T value, int lanes) {
-  for (int reach = ::min(lanes, 32) / 2; reach > 0; reach /= 2)
-    value = Op::combine(value, shuffle_xor(value, reach));
-  if (lanes <= 32) return value;
+  if (lanes < 32) {
+    for (int reach = lanes / 2; reach > 0; reach /= 2)
+      value = Op::combine(value, shuffle_xor(value, reach));
+    return value;
+  }
+#pragma unroll
+  for (int reach = 16; reach > 0; reach /= 2) value = Op::combine(value, shuffle_xor(value, reach));
+  if (lanes == 32) return value;
   const int warps = lanes / 32;
   __shared__ T of_warp[32];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;

@@ -92,23 +92,27 @@ __global__ void __launch_bounds__(kScatterThreads, kScatterResident)
   // The bid of a thread: the least bid has the place. The bids of a round are below those of all
   // rounds before, so that owners need not be cleared.
   unsigned bid = kNobody - kScatterThreads + static_cast<unsigned>(thread);
+  // The next number and element are loaded before the rounds of this one.
+  int64_t next_number = 0;
+  T next{};
+  const auto load = [&](int k) {
+    if (k < length) next_number = index[k * line.index_step], next = src[k * line.src_step];
+  };
+  load(first);
   for (int begin = 0; begin < static_cast<int>(line.length); begin += step) {
     const int k = begin + first;
-    bool waits = false;
-    unsigned cell = kNobody;
-    T fresh{};
-    if (k < length) {
-      const int64_t number = index[k * line.index_step];
-      fresh = src[k * line.src_step];
-      waits = in_range(fault, rule, number);
-      if (waits) cell = static_cast<unsigned>(rule.place(number) << beside_bits | beside);
-    }
+    const int64_t number = next_number;
+    const T fresh = next;
+    load(k + step);
+    bool waits = k < length && in_range(fault, rule, number);
+    const unsigned cell =
+        waits ? static_cast<unsigned>(rule.place(number) << beside_bits | beside) : kNobody;
     for (int round = 0; __syncthreads_or(waits); ++round, bid -= kScatterThreads) {
+      const bool is_last = round == kRounds;
       if (waits) atomicMin(&owner[cell], bid);
-      wanted[thread] = waits ? cell : kNobody;
-      brought[thread] = fresh;
+      if (is_last) wanted[thread] = waits ? cell : kNobody, brought[thread] = fresh;
       __syncthreads();
-      const bool wins = waits && owner[cell] == bid, is_last = round == kRounds;
+      const bool wins = waits && owner[cell] == bid;
       if (wins) there[cell] = put_to<op>(there[cell], fresh);
       if (wins && is_last)
         for (int other = thread + 1; other < kScatterThreads; ++other)
@@ -253,43 +257,60 @@ struct PlaceOf {
 // Every line of places is sorted, stably, so that those of one place are neighbours; `order` says
 // where they were and lies in memory as `places` do. The thread of the first of them takes them
 // all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of neighbouring lines.
-// There are `parts` blocks for the lines.
+// There are `parts` blocks for the lines. kShared: all lines have the same places, so a thread goes
+// through them once for all its lines.
 inline constexpr int kScatterBatch = 4;
 // So many elements are under way at a time, and added in their order.
 inline constexpr int kScatterAhead = 8;
 
-template <ScatterOp op, class T>
-__global__ void scatter_sorted(Strided<3> lines, int64_t parts, int64_t size, Line line, T* out,
+template <ScatterOp op, bool kShared, class T>
+__global__ void scatter_sorted(Strided<3> lines, unsigned parts, int64_t size, Line line, T* out,
                                const int64_t* places, const int64_t* order, const T* src) {
   wait_for_earlier_kernels();
-  const int64_t steps = blockIdx.x / parts, part = blockIdx.x - steps * parts;
-  const int64_t first = steps * blockDim.y + threadIdx.y;
+  constexpr int kTogether = kShared ? kScatterBatch : 1, kAhead = kScatterAhead / kTogether;
+  const unsigned steps = blockIdx.x / parts, part = blockIdx.x - steps * parts;
+  const int64_t first = int64_t{steps} * blockDim.y + threadIdx.y;
   if (first >= line.length) return;
-  int64_t i = part * kScatterBatch * blockDim.x + threadIdx.x;
-  for (int batch = 0; batch < kScatterBatch && i < lines.numel; ++batch, i += blockDim.x) {
-    const auto at = offsets_of(lines, i);
-    const int64_t *const places_here = places + at.at[1], *const order_here = order + at.at[1];
+  int64_t i = int64_t{part} * kScatterBatch * blockDim.x + threadIdx.x;
+  for (int batch = 0; batch < kScatterBatch && i < lines.numel;
+       batch += kTogether, i += kTogether * blockDim.x) {
+    Offsets<3, int64_t> at[kTogether];
+#pragma unroll
+    for (int b = 0; b < kTogether; ++b)
+      if (i + b * blockDim.x < lines.numel) at[b] = offsets_of(lines, i + b * blockDim.x);
+    const int64_t* const places_here = places + at[0].at[1];
+    const int64_t* const order_here = order + at[0].at[1];
     const int64_t place = places_here[first * line.index_step];
     if (place == size || (first > 0 && places_here[(first - 1) * line.index_step] == place))
       continue;
-    T& there = out[at.at[0] + place * line.jump];
-    T value = there;
-    bool mine[kScatterAhead] = {};
-    mine[kScatterAhead - 1] = true;
-    for (int64_t k = first; mine[kScatterAhead - 1]; k += kScatterAhead) {
-      T ahead[kScatterAhead];
+    T value[kTogether];
 #pragma unroll
-      for (int e = 0; e < kScatterAhead; ++e)
+    for (int b = 0; b < kTogether; ++b)
+      if (i + b * blockDim.x < lines.numel) value[b] = out[at[b].at[0] + place * line.jump];
+    bool mine[kAhead] = {};
+    mine[kAhead - 1] = true;
+    for (int64_t k = first; mine[kAhead - 1]; k += kAhead) {
+      T ahead[kAhead][kTogether];
+#pragma unroll
+      for (int e = 0; e < kAhead; ++e)
         mine[e] = k + e < line.length && places_here[(k + e) * line.index_step] == place;
 #pragma unroll
-      for (int e = 0; e < kScatterAhead; ++e)
-        if (mine[e])
-          ahead[e] = src[at.at[2] + order_here[(k + e) * line.index_step] * line.src_step];
+      for (int e = 0; e < kAhead; ++e) {
+        if (!mine[e]) continue;
+        const T* const from = src + order_here[(k + e) * line.index_step] * line.src_step;
 #pragma unroll
-      for (int e = 0; e < kScatterAhead; ++e)
-        if (mine[e]) value = put_to<op>(value, ahead[e]);
+        for (int b = 0; b < kTogether; ++b)
+          if (i + b * blockDim.x < lines.numel) ahead[e][b] = from[at[b].at[2]];
+      }
+#pragma unroll
+      for (int e = 0; e < kAhead; ++e)
+#pragma unroll
+        for (int b = 0; b < kTogether; ++b)
+          if (mine[e]) value[b] = put_to<op>(value[b], ahead[e][b]);
     }
-    there = value;
+#pragma unroll
+    for (int b = 0; b < kTogether; ++b)
+      if (i + b * blockDim.x < lines.numel) out[at[b].at[0] + place * line.jump] = value[b];
   }
 }
 

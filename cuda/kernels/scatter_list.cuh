@@ -19,7 +19,7 @@ inline constexpr int kListShare = 4 * kListTurn;             // at most
 // src. REQUIRES: line.length <= kLongestList.
 template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScanThreads, 4)
-    scatter_list(Strided<3> lines, int64_t parts, int64_t share, IndexRule rule, Line line,
+    scatter_list(Strided<3> lines, unsigned parts, int64_t share, IndexRule rule, Line line,
                  Fault* fault, T* out, const int64_t* __restrict__ index, const T* src) {
   wait_for_earlier_kernels();
   let_next_kernel_start_if_small();

@@ -32,15 +32,16 @@ __device__ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4],
 #endif
 }
 
-// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, with
-// either sign, and tensor cores read 11 of them. So the last bit of x may be lost.
+// x = big + small / scale, where big is x rounded to a fraction of 10 bits. small has at most 12
+// bits, with either sign, and tensor cores read 11 of them. So the last bit of x may be lost.
+// Tensor cores read no bit below 2^-136. A scale lifts the bits of a small x above that.
 struct Halves {
   uint32_t big, small;
 };
-__device__ inline Halves halves(float x) {
+__device__ inline Halves halves(float x, float scale = 1) {
   constexpr uint32_t kKept = 0xffffe000, kHalfUlp = 0x1000;
   const uint32_t big = (__float_as_uint(x) + kHalfUlp) & kKept;
-  return {big, __float_as_uint(x - __uint_as_float(big))};
+  return {big, __float_as_uint((x - __uint_as_float(big)) * scale)};
 }
 
 // The same of a 16 x 16 matrix a, a 16 x 8 matrix b and a 16 x 8 matrix c. A register holds two

@@ -104,7 +104,7 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
 }
 
 // Rows of half types, with statistics of their own, computed in float32. A thread keeps one vector
-// where rows are no longer than a block's: few rows are done sooner.
+// where rows are no longer than a block's.
 void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                       const Tensor& out) {
@@ -115,6 +115,15 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
           std::min<int64_t>(ceil_div<int64_t>(rows.length, width), kNormThreads);
       const int lanes = std::max(lanes_for(rows.length, width),
                                  static_cast<int>(std::bit_ceil(static_cast<unsigned>(vectors))));
+      constexpr int64_t kFewRows = 32;
+      if (rows.rows <= kFewRows && rows.groups == 1 && rows.inner == 1 && lanes >= 32 &&
+          lanes <= kNormThreads && rows.length <= int64_t{lanes} * width)
+        return launch_pdl(normalize_few_rows<width, In>,
+                          {dim3(static_cast<unsigned>(rows.rows)),
+                           dim3(static_cast<unsigned>(lanes)), 0, context.stream},
+                          static_cast<int>(rows.length), static_cast<float>(eps), data<In>(x),
+                          data<In>(weight), data<In>(bias), mean.data_ptr<float>(),
+                          rstd.data_ptr<float>(), static_cast<In*>(out.data_ptr()));
       launch_pdl(normalize_kernel<float, width, false, false, false, In>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
                  data<In>(x), static_cast<const In*>(nullptr), data<In>(weight), data<In>(bias),

@@ -176,8 +176,8 @@ void scatter_by_list(const Context& context, ScatterOp op, const IndexRule& rule
   const bool few =
       lines.line.length * lines.walk.numel <= int64_t{2 * kListShare} * context.multiprocessors;
   const int64_t share = few ? kListTurn : kListShare;
-  const int64_t parts = ceil_div(lines.walk.numel, share);
-  const auto blocks = static_cast<unsigned>(lines.line.length * parts);
+  const auto parts = static_cast<unsigned>(ceil_div(lines.walk.numel, share));
+  const auto blocks = static_cast<unsigned>(lines.line.length) * parts;
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
     launch_pdl(scatter_list<how.value, T>, {dim3(blocks), kScanThreads, 0, context.stream},
                lines.walk, parts, share, rule, lines.line, device_fault(),
@@ -197,13 +197,14 @@ void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& ru
 
   const auto [walk, line] = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
   const dim3 block = block_of_rows(walk.numel);
-  const int64_t parts = ceil_div(walk.numel, int64_t{block.x} * kScatterBatch);
-  const int64_t blocks = ceil_div(line.length, int64_t{block.y}) * parts;
-  const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), block, 0, context.stream};
+  const auto parts = static_cast<unsigned>(ceil_div(walk.numel, int64_t{block.x} * kScatterBatch));
+  const auto blocks = static_cast<unsigned>(ceil_div(line.length, int64_t{block.y})) * parts;
+  const LaunchConfig config{dim3(blocks), block, 0, context.stream};
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch_pdl(scatter_sorted<how.value, T>, config, walk, parts, rule.size, line,
-               static_cast<T*>(out.data_ptr()), data_of<int64_t>(sorted), data_of<int64_t>(order),
-               data_of<T>(src));
+    const auto kernel = numbers.numel() == line.length ? scatter_sorted<how.value, true, T>
+                                                       : scatter_sorted<how.value, false, T>;
+    launch_pdl(kernel, config, walk, parts, rule.size, line, static_cast<T*>(out.data_ptr()),
+               data_of<int64_t>(sorted), data_of<int64_t>(order), data_of<T>(src));
   });
 }
 

@@ -134,7 +134,7 @@ TEST_F(CudaIndex, ScatterIntoRowsThatFillSharedMemory) {
 
 TEST_F(CudaIndex, ScatterOfLongRowsAndLists) {
   for (const auto& [length, columns] :
-       {std::pair<int64_t, int64_t>{5, 9001}, {1024, 16}, {4097, 2}})
+       {std::pair<int64_t, int64_t>{5, 9001}, {1024, 16}, {4097, 2}, {4097, 70}})
     for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amin}) {
       const int64_t rows = length < 10 ? 40 : 901;
       const Pair index = random_pair(kLong, contiguous_layout("", {length, 1}),

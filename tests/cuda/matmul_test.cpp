@@ -327,6 +327,33 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
   }
 }
 
+// A kernel that splits floats loses no more of small ones than the few bits below 2^-149 of a part.
+TEST_F(MatmulTest, SubnormalNumbersKeepTheirBits) {
+  constexpr int64_t kRows = 70, kCols = 90, kTerms = 50;
+  for (const double scale : {1e-37, 1e-38, 1e-39})
+    for (const bool in_a : {true, false}) {
+      const Operand a = random_operand(kFloat, 1, kRows, kTerms, OperandLayout::plain);
+      const Operand b = random_operand(kFloat, 1, kTerms, kCols, OperandLayout::plain);
+      raw::zip_(BinaryOp::mul, a.cpu, Scalar(in_a ? scale : 1e3));
+      raw::zip_(BinaryOp::mul, b.cpu, Scalar(in_a ? 1e3 : scale));
+      raw::copy_(a.gpu, a.cpu);
+      raw::copy_(b.gpu, b.cpu);
+      const std::vector<double> expected = reference(a.cpu, b.cpu, {});
+      for (const std::string_view kernel : cuda::matmul_kernels()) {
+        if (!takes(kernel, kFloat)) continue;
+        cuda::set_matmul_kernel(kernel);
+        const Tensor out = multiply(a.gpu, b.gpu, {}, 0);
+        double error = 0, squares = 0;
+        for (int64_t i = 0; i < out.numel(); ++i) {
+          const double x = expected[static_cast<size_t>(i)] / scale;
+          error += std::pow(at(out, i) / scale - x, 2), squares += x * x;
+        }
+        EXPECT_LE(std::sqrt(error / squares), scale < 1e-38 ? 3e-6 : 1e-6)
+            << kernel << " " << scale;
+      }
+    }
+}
+
 // Large enough for several tiles, stages and parts of wgmma; and what it says where it is not.
 TEST_F(MatmulTest, WgmmaTakesManyTilesAndParts) {
   if (!cuda::has_wgmma()) {

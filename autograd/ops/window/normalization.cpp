@@ -161,6 +161,11 @@ Tensor between(const Bounds<double>& bounds, const Tensor& result) {
   return std::isnan(bounds.high) ? above : above.logical_and(result < bounds.high);
 }
 
+// Whether x's device normalises, and finds the gradients, by kernels of its own: a GPU.
+bool is_fused(const Tensor& x) {
+  return !batching::here() && raw::takes_beside(Function::batch_normalize, x).channels_last;
+}
+
 // x by the statistics of its rows, which move the running ones.
 Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
                         const Tensor& bias, const Tensor& identity, const BatchNorm& of) {
@@ -176,16 +181,22 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
     *bound = raw::as_element(*bound, x.dtype()).toDouble();
   const Tensor y = raw::batch_normalize(rows, after, x, identity, weight, bias, statistics);
   if (!recording(x, weight, bias, identity)) return y;
-  // Only what a clamp passes on depends on the bias and on y.
+  // Only what a clamp passes on depends on the bias and on y. Where it clamps no sum, a GPU finds
+  // that from x, so that nobody need keep y.
+  const bool reads_y = after.clamps && (after.adds || !is_fused(x));
   record(node_of(after), y, {x, weight, bias, identity},
          {x, statistics.mean, statistics.rstd, weight, if_used(after.clamps && !after.adds, bias),
-          if_used(after.clamps, y)},
-         [rows, eps = of.eps, after, has_weight = weight.defined()](Node& n,
-                                                                    const Tensor& grad) -> Tensors {
+          if_used(reads_y, y)},
+         [rows, eps = of.eps, after, reads_y, has_weight = weight.defined()](
+             Node& n, const Tensor& grad) -> Tensors {
            const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor(),
-                        result = after.clamps ? n.saved(5) : Tensor();
+                        b = after.clamps && !after.adds ? n.saved(4) : Tensor();
+           const raw::Statistics given = {n.saved(1), n.saved(2)};
+           Tensor result = reads_y ? n.saved(5) : Tensor();
            Tensors out(4);
            if (GradMode::is_enabled()) {
+             if (after.clamps && !reads_y)
+               result = raw::batch_normalize(rows, after, saved, {}, w, b, given);
              const Tensor passed =
                  result.defined() ? where(between(after.bounds, result), grad, Scalar(0)) : grad;
              const auto ordered = [&](const Tensor& t, int64_t from, int64_t to) {
@@ -195,10 +206,8 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
                                             ordered(saved, 1, -1), w);
              out = {ordered(out[0], -1, 1), out[1].flatten(), out[2].flatten(), passed};
            } else {
-             const raw::BatchGrads grads =
-                 raw::batch_normalize_grads(rows, after, grad, saved, result, w,
-                                            after.clamps && !after.adds ? n.saved(4) : Tensor(),
-                                            {n.saved(1), n.saved(2)}, n.wants(0));
+             const raw::BatchGrads grads = raw::batch_normalize_grads(
+                 rows, after, grad, saved, result, w, b, given, n.wants(0));
              out = {grads.x, grads.weight, grads.bias, after.clamps ? grads.identity : grad};
            }
            for (const size_t i : {1, 2, 3})
@@ -209,10 +218,7 @@ Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tenso
 }
 
 // Whether one kernel normalises by running statistics: on a GPU.
-bool takes_given(const Tensor& input) {
-  return input.numel() > 0 && !batching::here() &&
-         raw::takes_beside(Function::batch_normalize, input).channels_last;
-}
+bool takes_given(const Tensor& input) { return input.numel() > 0 && is_fused(input); }
 
 // x by the running statistics. REQUIRES: takes_given(x), and nothing that follows is recorded.
 Tensor normalized_by_given(const Tensor& x, const Tensor& weight, const Tensor& bias,

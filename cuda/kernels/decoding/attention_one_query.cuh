@@ -4,11 +4,12 @@
 // Idea. Lanes share a key, each with 16 bytes of it. A warp has several keys under way and keeps a
 // softmax of its own, whose weights are relative to its largest score so far. The results of
 // lanes and warps are joined in a fixed order. Where heads are few, each has several blocks with a
-// part of the keys, and a second kernel joins their results.
+// part of the keys, and the last of them joins their results.
 // A key whose mask is -infinity is not read.
 #pragma once
 
 #include "gradus/cuda/kernels/rows/attention_tiles.cuh"
+#include "gradus/cuda/kernels/rows/last_block.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {
@@ -72,15 +73,27 @@ __device__ void finish_query(const AttentionArgs<T, float>& args, int index, int
 // The floats that a block writes for its part of the keys.
 inline constexpr int kPartFloats = kOneQueryWidth + 4;  // result, about, sum
 
+// The parts of a query whose first one is at `from`, by a thread for each column.
+__device__ inline PartOfSoftmax<1> joined_parts(const float* from, int parts, int column) {
+  constexpr int kTogether = 8;
+  PartOfSoftmax<1> whole;
+  for (int first = 0; first < parts; first += kTogether) {
+    const auto some = joined<kTogether>(parts - first, [&](int i) {
+      const float* const part = from + int64_t{first + i} * kPartFloats;
+      return float3{part[kOneQueryWidth], part[kOneQueryWidth + 1], part[column]};
+    });
+    whole.add(some.about, some.sum, some.result);
+  }
+  return whole;
+}
+
 // Keys from part * size on, of the head of block / parts. kSharing: lanes that share a key. Several
-// parts write to `partial`.
+// parts write to `partial`, and each head has a counter for is_last_block().
 // REQUIRES: one query; widths are multiples of 16 bytes, up to 16 kSharing, and rows are aligned.
 template <class T, int kSharing>
 __global__ void __launch_bounds__(kOneQueryThreads)
     attention_one_query(const __grid_constant__ AttentionArgs<T, float> args, int parts, int size,
-                        T* out, float* log_sums, float* partial) {
-  wait_for_earlier_kernels();
-  let_next_kernel_start();
+                        T* out, float* log_sums, float* partial, unsigned* counters) {
   constexpr int kUnit = 16 / sizeof(T), kTogether = 32 / kSharing, kAhead = 4;
   constexpr int kStep = kTogether * kAhead;  // keys of a warp's step
   using Unit = Vector<T, kUnit>;
@@ -99,6 +112,20 @@ __global__ void __launch_bounds__(kOneQueryThreads)
     return inside ? load_vector<kUnit>(from) : Unit{};
   };
 
+  const int begin = part * size + warp * kStep;
+  const int end = ::min(static_cast<int>(args.keys), (part + 1) * size);
+  if (is_few_blocks()) {
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      const int64_t key = begin + i * kTogether + lane / kSharing;
+      if (key >= end) continue;
+      if (column < args.width) prefetch(k + key * args.k_step[2]);
+      if (column < args.values) prefetch(v + key * args.v_step[2]);
+    }
+  }
+  wait_for_earlier_kernels();
+  let_next_kernel_start();
+
   float query[kUnit];
   {
     const Unit from = load(matrix(args.q, args.q_step), column < args.width);
@@ -107,8 +134,7 @@ __global__ void __launch_bounds__(kOneQueryThreads)
       query[e] = static_cast<float>(from.at[e]) * (args.scale * kLog2E);
   }
   PartOfSoftmax<kUnit> mine;
-  const int end = ::min(static_cast<int>(args.keys), (part + 1) * size);
-  for (int at = part * size + warp * kStep; at < end; at += kOneQueryWarps * kStep) {
+  for (int at = begin; at < end; at += kOneQueryWarps * kStep) {
     float score[kAhead];
     bool seen[kAhead];
     Unit keys[kAhead], values[kAhead];
@@ -168,35 +194,20 @@ __global__ void __launch_bounds__(kOneQueryThreads)
   if (lane == 0) abouts[warp] = mine.about, sums[warp] = mine.sum;
   __syncthreads();
   const int own = static_cast<int>(threadIdx.x);
-  if (own >= args.values) return;
-  const auto whole = joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp_of) {
-    return float3{abouts[warp_of], sums[warp_of], results[warp_of][own]};
-  });
-  if (parts == 1) return finish_query(args, index, own, whole, out, log_sums);
-  float* const to = partial + int64_t{blockIdx.x} * kPartFloats;
-  to[own] = whole.result[0];
-  if (own == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
-}
-
-// A block for each head.
-template <class T>
-__global__ void __launch_bounds__(kOneQueryWidth)
-    attention_join_parts(const __grid_constant__ AttentionArgs<T, float> args, int parts,
-                         const float* partial, T* out, float* log_sums) {
-  wait_for_earlier_kernels();
-  let_next_kernel_start();
-  const int index = static_cast<int>(blockIdx.x), column = static_cast<int>(threadIdx.x);
-  if (column >= args.values) return;
-  constexpr int kTogether = 8;
   PartOfSoftmax<1> whole;
-  for (int first = 0; first < parts; first += kTogether) {
-    const auto some = joined<kTogether>(parts - first, [&](int i) {
-      const float* const from = partial + (int64_t{index} * parts + first + i) * kPartFloats;
-      return float3{from[kOneQueryWidth], from[kOneQueryWidth + 1], from[column]};
+  if (own < args.values)
+    whole = joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp_of) {
+      return float3{abouts[warp_of], sums[warp_of], results[warp_of][own]};
     });
-    whole.add(some.about, some.sum, some.result);
+  if (parts > 1) {
+    float* const to = partial + int64_t{blockIdx.x} * kPartFloats;
+    if (own < args.values) to[own] = whole.result[0];
+    if (own == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
+    if (!is_last_block(counters + index, static_cast<unsigned>(parts))) return;
+    if (own < args.values)
+      whole = joined_parts(partial + int64_t{index} * parts * kPartFloats, parts, own);
   }
-  finish_query(args, index, column, whole, out, log_sums);
+  if (own < args.values) finish_query(args, index, own, whole, out, log_sums);
 }
 
 }  // namespace gradus::cuda

@@ -37,19 +37,17 @@ __global__ void __launch_bounds__(S::kThreads, 2) matmul_rows(const MatmulArgs<T
   const int group = lane / 4, member = lane % 4;
   const int64_t first = int64_t{blockIdx.x} * S::kCols;
   const int64_t begin = warp * S::kTerms + member * 8;
-  constexpr int kTurn = S::kWarps * S::kTerms;
+  constexpr int kTurn = S::kWarps * S::kTerms, kPrefetched = 4096;  // terms of a column
   // Lanes past an edge read the last row or column, and store nothing.
   const T* b[kAcross];
 #pragma unroll
   for (int j = 0; j < kAcross; ++j)
     b[j] = args.b.data + ::min(first + 8 * j + group, args.n - 1) * args.b.outer;
-  constexpr unsigned kFewBlocks = 512;
-  if (gridDim.x <= kFewBlocks) {
+  if (is_few_blocks()) {
+    const int64_t end = ::min(args.k, int64_t{kPrefetched});
+    for (int64_t term = begin; term < end; term += kTurn)
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i)
-#pragma unroll
-      for (int j = 0; j < kAcross; ++j)
-        if (begin + i * kTurn < args.k) prefetch(b[j] + begin + i * kTurn);
+      for (int j = 0; j < kAcross; ++j) prefetch(b[j] + term);
   }
   wait_for_earlier_kernels();
   let_next_kernel_start();

@@ -124,25 +124,26 @@ struct Share {
   // b_at(c, e) that of the 8 columns c.
   template <class A, class B>
   __device__ static void add_eight(const A& a_at, const B& b_at, Sums& sum) {
+    constexpr float kScale = 0x1p13f;
     Halves a[kDown][4];
 #pragma unroll
     for (int r = 0; r < kDown; ++r)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) a[r][e] = halves(a_at(r, e));
+      for (int e = 0; e < 4; ++e) a[r][e] = halves(a_at(r, e), kScale);
 #pragma unroll
     for (int c = 0; c < kAcross; ++c) {
-      const Halves b[2] = {halves(b_at(c, 0)), halves(b_at(c, 1))};
+      const Halves b[2] = {halves(b_at(c, 0), kScale), halves(b_at(c, 1), kScale)};
       const uint32_t big_b[2] = {b[0].big, b[1].big}, small_b[2] = {b[0].small, b[1].small};
 #pragma unroll
       for (int r = 0; r < kDown; ++r) {
         const uint32_t big_a[4] = {a[r][0].big, a[r][1].big, a[r][2].big, a[r][3].big};
         const uint32_t small_a[4] = {a[r][0].small, a[r][1].small, a[r][2].small, a[r][3].small};
-        float terms[4] = {};
-        multiply_add_tf32(terms, small_a, big_b);
-        multiply_add_tf32(terms, big_a, small_b);
+        float terms[4] = {}, small_terms[4] = {};
+        multiply_add_tf32(small_terms, small_a, big_b);
+        multiply_add_tf32(small_terms, big_a, small_b);
         multiply_add_tf32(terms, big_a, big_b);
 #pragma unroll
-        for (int e = 0; e < 4; ++e) sum[r][c][e] += terms[e];
+        for (int e = 0; e < 4; ++e) sum[r][c][e] += fmaf(small_terms[e], 1 / kScale, terms[e]);
       }
     }
   }

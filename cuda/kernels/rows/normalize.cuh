@@ -60,9 +60,7 @@ struct NormTeam {
   NormalizedRows rows;
   int lanes;  // a power of two; those of more than a warp are a block
 
-  __device__ int64_t row() const {
-    return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
-  }
+  __device__ int64_t row() const { return row_of_lanes(lanes); }
   __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes - 1); }
   // f(k, i) for this thread's elements from i on: the k-th vector that it keeps, or -1.
   template <class F>
@@ -74,14 +72,19 @@ struct NormTeam {
       if (i < n) f(k, i);
     for (; i < n; i += step) f(-1, i);
   }
+  // Those of all weights that the row has. Two divisions of 64 bits where rows are in groups.
+  template <class In>
+  __device__ const In* weights_of(const In* all, int64_t row) const {
+    if (all == nullptr || rows.groups == 1) return all;
+    return all + rows.group(row) * rows.weights();
+  }
   // The weight of V elements from i on. A vector has one where neighbours share it.
   template <class T, class In>
-  __device__ Vector<T, V> weight(const In* weights, int64_t row, int i, T without) const {
+  __device__ Vector<T, V> weight(const In* weights, int i, T without) const {
     Vector<T, V> out;
 #pragma unroll
     for (int v = 0; v < V; ++v) out.at[v] = without;
     if (weights == nullptr) return out;
-    weights += rows.group(row) * rows.weights();
     if (rows.inner == 1) return load_as<T, V>(weights + i);
     const T one = weights[static_cast<unsigned>(i) / static_cast<unsigned>(rows.inner)];
 #pragma unroll
@@ -148,9 +151,9 @@ __global__ void __launch_bounds__(kMostNormThreads)
   }
   if (!valid || kMoments) return;
   out += row * rows.length;
+  weight = team.weights_of(weight, row), bias = team.weights_of(bias, row);
   team.for_vectors([&](int k, int i) {
-    const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
-               b = team.weight(bias, row, i, T(0));
+    const auto each = at(k, i), w = team.weight(weight, i, T(1)), b = team.weight(bias, i, T(0));
     Vector<T, V> y, added = {};
     if constexpr (kAdds) added = load_as<T, V>(identity + row * rows.length + i);
 #pragma unroll
@@ -163,6 +166,45 @@ __global__ void __launch_bounds__(kMostNormThreads)
     if constexpr (std::is_same_v<In, float> && !kAdds && !kClamps)
       low.store(row * rows.length + i, y);
   });
+}
+
+// The same for few rows of half types, which take as long as one: a block for each, whose threads
+// have a vector at most. It does no more than that, since each instruction is waited for.
+// REQUIRES: length <= blockDim.x * V; blockDim.x is a power of two from 32 on, and the lanes of a
+// row in normalize_kernel, so that both give the same bits.
+template <int V, class In>
+__global__ void __launch_bounds__(kNormThreads)
+    normalize_few_rows(int length, float eps, const In* x, const In* weight, const In* bias,
+                       float* means, float* rstds, In* out) {
+  const int i = static_cast<int>(threadIdx.x) * V, lanes = static_cast<int>(blockDim.x);
+  const bool inside = i < length;
+  if (inside && weight != nullptr) prefetch(weight + i);
+  if (inside && bias != nullptr) prefetch(bias + i);
+  wait_for_earlier_kernels();
+  let_next_kernel_start();
+  const int64_t first = int64_t{blockIdx.x} * length + i;
+  using Sum = scalar::Reduction<ReduceOp::sum>;
+  const auto n = static_cast<float>(length);
+  Vector<float, V> each = {}, w, b = {};
+  if (inside) each = load_as<float, V>(x + first);
+  float sum = 0, squares = 0;
+#pragma unroll
+  for (int v = 0; v < V; ++v) sum += each.at[v], w.at[v] = 1;
+  if (inside && weight != nullptr) w = load_as<float, V>(weight + i);
+  if (inside && bias != nullptr) b = load_as<float, V>(bias + i);
+  const float mean = fold_lanes<Sum>(sum, lanes) / n;
+  if (lanes > 32) __syncthreads();
+  if (inside) {
+#pragma unroll
+    for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
+  }
+  const float rstd = 1 / sqrt(fold_lanes<Sum>(squares, lanes) / n + eps);
+  if (i == 0) means[blockIdx.x] = mean, rstds[blockIdx.x] = rstd;
+  if (!inside) return;
+  Vector<float, V> y;
+#pragma unroll
+  for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
+  store_as(out + first, y);
 }
 
 // A warp makes the moments of a group of those of its rows.
@@ -196,13 +238,14 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const int64_t row = valid ? team.row() : 0;
   grad += row * rows.length, x += row * rows.length, out += row * rows.length;
   const T mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
+  const T *const weights = team.weights_of(weight, row), *const biases = team.weights_of(bias, row);
   // grad * weight, and the normalised x.
   Vector<T, V> grads[kNormVectors] = {}, normals[kNormVectors] = {};
   const auto load = [&](int i, Vector<T, V>& g, Vector<T, V>& normal) {
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
-    const auto w = team.weight(weight, row, i, T(1));
+    const auto w = team.weight(weights, i, T(1));
     Vector<T, V> b = {};
-    if (kClamps) b = team.weight(bias, row, i, T(0));
+    if (kClamps) b = team.weight(biases, i, T(0));
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       normal.at[v] = (normal.at[v] - mean) * rstd;
@@ -252,8 +295,7 @@ __global__ void __launch_bounds__(kNormThreads)
                     const Bounds<T> bounds, T* passed, T* weight_sums, T* bias_sums) {
   wait_for_earlier_kernels();
   constexpr bool kByX = kClamps && !kAdds;
-  const int64_t run =
-      (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
+  const int64_t run = row_of_lanes(lanes);
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), n = static_cast<int>(rows.inner);
   const bool valid = run < rows.rows * rows.weights();
   T sum = 0, products = 0;

@@ -6,6 +6,7 @@
 #include "gradus/cuda/ops/attention/attention.cuh"
 #include "gradus/cuda/ops/attention/attention_wgmma.h"
 #include "gradus/cuda/ops/matmul/wgmma.h"
+#include "gradus/cuda/runtime/block_counters.h"
 
 namespace gradus::cuda {
 
@@ -27,7 +28,8 @@ void run(const Context& context, AttentionArgs<T, float> args, int64_t heads, co
   if (args.causal) args.keys = std::min<int64_t>(args.keys, 1);
   // One round of blocks, of which two fit a multiprocessor.
   constexpr int64_t kLeast = 128;  // keys of a part
-  const int64_t fit = std::clamp<int64_t>(2 * context.multiprocessors / heads, 1, 64);
+  const int64_t fit =
+      heads > kBlockCounters ? 1 : std::clamp<int64_t>(2 * context.multiprocessors / heads, 1, 64);
   const int64_t most = std::min(fit, std::max<int64_t>(args.keys / kLeast, 1));
   const int64_t size = ceil_div(args.keys, most);
   const int64_t parts = ceil_div(args.keys, size);
@@ -37,11 +39,8 @@ void run(const Context& context, AttentionArgs<T, float> args, int64_t heads, co
   auto* const sums = static_cast<float*>(log_sums.data_ptr());
   launch_pdl(attention_one_query<T, kSharing>,
              {dim3(static_cast<unsigned>(heads * parts)), kOneQueryThreads, 0, context.stream},
-             args, static_cast<int>(parts), static_cast<int>(size), to, sums, partial.as<float>());
-  if (parts > 1)
-    launch_pdl(attention_join_parts<T>,
-               {dim3(static_cast<unsigned>(heads)), kOneQueryWidth, 0, context.stream}, args,
-               static_cast<int>(parts), partial.as<float>(), to, sums);
+             args, static_cast<int>(parts), static_cast<int>(size), to, sums, partial.as<float>(),
+             parts > 1 ? block_counters() : nullptr);
 }
 
 }  // namespace

@@ -228,6 +228,22 @@ TEST_F(CudaNormalize, RowsOfHalfTypes) {
       }
 }
 
+// Few rows have a kernel of their own.
+TEST_F(CudaNormalize, FewRowsHaveTheBitsOfMany) {
+  const NoGradGuard guard;
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const int64_t length : {7, 65, 200, 256, 768, 1030, 2048, 2056}) {
+      const Tensor x = randn({50, length}, kCUDA).to(dtype),
+                   weight = randn({length}, kCUDA).to(dtype),
+                   bias = randn({length}, kCUDA).to(dtype);
+      const Tensor all = layer_norm(x, {length}, weight, bias);
+      for (const int64_t rows : {1, 3, 32})
+        EXPECT_TRUE(equal(layer_norm(x.narrow(0, 10, rows), {length}, weight, bias),
+                          all.narrow(0, 10, rows)))
+            << rows << " of " << length;
+    }
+}
+
 TEST_F(CudaNormalize, GroupsOfChannels) {
   for (int round = 0; round < 8; ++round) {
     const int64_t groups = pick(1, 4), channels = pick(1, 5),
