@@ -81,6 +81,15 @@ int Tracer::add(Expr expr) {
   return static_cast<int>(exprs_.size()) - 1;
 }
 
+int Tracer::read(const Expr& input) {
+  for (size_t i = 0; i < exprs_.size(); ++i)
+    if (exprs_[i].kind == Kind::input && exprs_[i].input == input.input &&
+        exprs_[i].offset == input.offset && std::ranges::equal(exprs_[i].sizes, input.sizes) &&
+        std::ranges::equal(exprs_[i].strides, input.strides))
+      return static_cast<int>(i);
+  return add(input);
+}
+
 int Tracer::value(const Tensor& x) {
   const auto known = memory_.find(x.impl().storage.get());
   if (known == memory_.end())
@@ -93,12 +102,7 @@ int Tracer::value(const Tensor& x) {
                 .input = -1 - piece.expr,
                 .strides = x.impl().strides,
                 .offset = x.storage_offset()};
-      for (size_t i = 0; i < exprs_.size(); ++i)
-        if (exprs_[i].kind == Kind::input && exprs_[i].input == expr.input &&
-            exprs_[i].offset == expr.offset && std::ranges::equal(exprs_[i].sizes, expr.sizes) &&
-            std::ranges::equal(exprs_[i].strides, expr.strides))
-          return static_cast<int>(i);
-      return add(expr);
+      return read(expr);
     }
     if (x.storage_offset() == piece.offset && shows(x, piece.sizes, piece.strides))
       return piece.expr;
@@ -146,12 +150,12 @@ int Tracer::zip(BinaryOp op, int x, int y) {
               .operands = {x, y, -1}});
 }
 
-int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last) {
+int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last, ScalarType dtype) {
   Dims small = sizes(x);
   for (size_t d = first; d < last; ++d) small[d] = 1;
   return add({.kind = Kind::reduce,
               .op = static_cast<uint8_t>(op),
-              .dtype = exprs_[x].dtype,
+              .dtype = dtype,
               .sizes = small,
               .operands = {x, -1, -1}});
 }
@@ -170,7 +174,20 @@ void Tracer::fill(const Tensor& out, const Scalar& value) {
   set(out, Kind::convert, 0, number(value));
 }
 
-void Tracer::copy(const Tensor& src, const Tensor& dst) { set(dst, Kind::convert, 0, value(src)); }
+void Tracer::copy(const Tensor& src, const Tensor& dst) {
+  const int from = value(src);
+  Expr given = exprs_[static_cast<size_t>(from)];
+  for (Copy& copy : copies_)
+    if (given.kind == Kind::input && given.input == copy.of && dst.scalar_type() == copy.dtype &&
+        std::ranges::equal(given.sizes, dst.sizes()) &&
+        std::ranges::equal(given.strides, dst.strides())) {
+      copy.used = true;
+      given.dtype = copy.dtype;
+      given.input = copy.input;
+      return set(dst, read(given));
+    }
+  set(dst, Kind::convert, 0, from);
+}
 
 // A number that the function made on the CPU.
 void Tracer::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
@@ -244,22 +261,24 @@ int Tracer::whole(const Tensor& x) {
 int Tracer::factor(const Tensor& batch) {
   const Tensor x = matrix(batch);
   const int expr = value(x);
-  const Expr& from = exprs_[expr];
-  // A GPU multiplies half types as they are, and what was traced is a product of their floats.
-  if (from.kind == Kind::convert && from.dtype == kFloat && from.operands[0] >= 0 &&
-      element_size(exprs_[from.operands[0]].dtype) == 2)
-    skip("a product of half types");
   return numel_of(sizes(expr)) == x.numel() ? reshaped(expr, x) : whole(x);
 }
 
 void Tracer::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  // One matrix for all batches, whose rows are those of one product.
+  const auto in_one_batch = [](const Tensor& x) {
+    return raw::try_view(x, {1, x.size(0) * x.size(1), x.size(2)});
+  };
+  if (const auto rows = in_one_batch(a); rows && a.size(0) > 1 && b.stride(0) == 0)
+    return matmul(*rows, raw::narrow(b, 0, 0, 1), bias, *in_one_batch(out));
   const int left = factor(a), right = factor(b), added = bias.defined() ? whole(bias) : -1;
   set(matrix(out), Kind::product, 0, left, right, added);
 }
 
 void Tracer::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   matmul(a, b, {}, out);
-  const int of_rows = reduce(ReduceOp::sum, factor(raw::transpose(a, 1, 2)), 0, 1);
+  const int of_rows =
+      reduce(ReduceOp::sum, factor(raw::transpose(a, 1, 2)), 0, 1, sums.scalar_type());
   memory_[sums.impl().storage.get()] = {sums.impl().storage,
                                         {{of_rows, sizes(of_rows), exprs_[of_rows].strides, 0}}};
 }
