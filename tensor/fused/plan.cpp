@@ -285,7 +285,7 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
   const Device device = tensors.front().device();
   for (const Expr& made : plan.made)
     tensors.push_back(
-        raw::as_strided(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides, 0));
+        raw::alias(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides));
   Backend& where = backend(device.type());
   for (const Step& step : plan.steps) {
     if (!step.kernel.computation.exprs.empty()) {
@@ -302,7 +302,8 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
     }
   }
   Tensors out;
-  for (const Expr& output : plan.outputs) out.push_back(view_of(tensors, output));
+  // No view of another tensor: a leaf takes its gradient as it is where nobody else has it.
+  for (const Expr& output : plan.outputs) out.push_back(raw::alias(view_of(tensors, output)));
   return out;
 }
 

@@ -285,7 +285,7 @@ void Tracer::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, co
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
   const auto d = static_cast<size_t>(dim);
-  const int from = value(x);
+  const int from = whole(x);
   const int rest = zip(BinaryOp::sub, from, reduce(ReduceOp::amax, from, d, d + 1));
   const int powers = map(UnaryOp::exp, rest);
   const int sum = reduce(ReduceOp::sum, powers, d, d + 1);
@@ -296,7 +296,7 @@ void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) 
 void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                           const Tensor& out) {
   const auto d = static_cast<size_t>(dim);
-  const int g = value(grad), result = value(y);
+  const int g = whole(grad), result = value(y);
   if (log) {
     const int share =
         zip(BinaryOp::mul, map(UnaryOp::exp, result), reduce(ReduceOp::sum, g, d, d + 1));
@@ -319,7 +319,7 @@ void Tracer::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                        const Tensor& rstd, const Tensor& out) {
   const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
   const auto computed = [&](const Tensor& t) {  // half types in float32
-    const int expr = value(t);
+    const int expr = whole(t);
     const ScalarType dtype = computed_type(t.dtype());
     if (dtype == t.scalar_type()) return expr;
     return add(
@@ -351,7 +351,7 @@ int Tracer::normal(const Tensor& x, const Tensor& mean, const Tensor& rstd) {
 void Tracer::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                             const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
   const size_t first = first_of_row(rows, x);
-  const int g = value(grad);
+  const int g = whole(grad);
   const int of_weight =
       reduce(ReduceOp::sum, zip(BinaryOp::mul, g, normal(x, mean, rstd)), 0, first);
   const int of_bias = reduce(ReduceOp::sum, g, 0, first);
@@ -366,7 +366,7 @@ void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, cons
                             const Tensor&, const Tensor& out) {
   const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
   const int standard = normal(x, mean, rstd);
-  int g = value(grad);
+  int g = whole(grad);
   if (weight.defined()) g = zip(BinaryOp::mul, g, value(weight));
   const int along = reduce(ReduceOp::mean, zip(BinaryOp::mul, g, standard), first, last);
   const int rest = zip(BinaryOp::sub, g, reduce(ReduceOp::mean, g, first, last));

@@ -367,6 +367,13 @@ TEST(FuseTest, CutsAtProducts) {
        [](const Tensors& x) { return (x[0] * 2).sigmoid().matmul(x[1]).exp(); },
        {{1, 4, 3}, {3, 5}},
        2},
+      {"rows of a batch of one",
+       [](const Tensors& x) {
+         return softmax(layer_norm(x[0].matmul(x[1]), {5}, x[2]) + softmax(x[0].matmul(x[1]), -1),
+                        -1);
+       },
+       {{1, 4, 3}, {3, 5}, {5}},
+       1},
       {"used twice",
        [](const Tensors& x) {
          const Tensor y = x[0].sigmoid().matmul(x[1]);
