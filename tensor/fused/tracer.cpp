@@ -150,12 +150,12 @@ int Tracer::zip(BinaryOp op, int x, int y) {
               .operands = {x, y, -1}});
 }
 
-int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last, ScalarType dtype) {
+int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last) {
   Dims small = sizes(x);
   for (size_t d = first; d < last; ++d) small[d] = 1;
   return add({.kind = Kind::reduce,
               .op = static_cast<uint8_t>(op),
-              .dtype = dtype,
+              .dtype = exprs_[x].dtype,
               .sizes = small,
               .operands = {x, -1, -1}});
 }
@@ -277,10 +277,7 @@ void Tracer::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const 
 
 void Tracer::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   matmul(a, b, {}, out);
-  const int of_rows =
-      reduce(ReduceOp::sum, factor(raw::transpose(a, 1, 2)), 0, 1, sums.scalar_type());
-  memory_[sums.impl().storage.get()] = {sums.impl().storage,
-                                        {{of_rows, sizes(of_rows), exprs_[of_rows].strides, 0}}};
+  set(sums, Kind::row_sums, 0, value(out));
 }
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {

@@ -118,10 +118,7 @@ class Tracer final : public MetaBackend {
   int map(UnaryOp op, int x);
   int zip(BinaryOp op, int x, int y);
   // Folds the dimensions from first to last.
-  int reduce(ReduceOp op, int x, size_t first, size_t last) {
-    return reduce(op, x, first, last, exprs_[static_cast<size_t>(x)].dtype);
-  }
-  int reduce(ReduceOp op, int x, size_t first, size_t last, ScalarType dtype);
+  int reduce(ReduceOp op, int x, size_t first, size_t last);
   const Dims& sizes(int expr) const { return exprs_[static_cast<size_t>(expr)].sizes; }
   // How many dimensions of x lie before the rows, whose elements are normalised together.
   size_t first_of_row(const NormalizedRows& rows, const Tensor& x);

@@ -174,6 +174,26 @@ TEST(FuseHalf, ReadsAWeightThatHasChanged) {
   }
 }
 
+// The bias is added up by the product for the weight, as in eager code.
+TEST(FuseHalf, LaunchesWhatALinearLayerDoes) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const auto f = [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); };
+  const auto fused = fuse(f);
+  for (const ScalarType type : {kFloat, kBFloat16}) {
+    const auto one = [&](const std::vector<int64_t>& shape) {
+      return randn(shape).to(kCUDA, type).requires_grad_();
+    };
+    const Tensors x = {one({2, 20, 32}), one({48, 32}), one({48})};
+    const auto launches = [&](const auto& layer) {
+      const Tensor y = layer(x[0], x[1], x[2]), weights = ones_like(y);
+      const auto before = cuda::stats().kernel_launches;
+      autograd::grad({y}, x, {weights});
+      return cuda::stats().kernel_launches - before;
+    };
+    EXPECT_EQ(launches(fused), launches(f)) << type;
+  }
+}
+
 // There is a trace for each dtype of autocast, and one without it.
 TEST(FuseHalf, ObeysTheScopeItIsCalledIn) {
   const auto f = [](const Tensor& x, const Tensor& w) { return linear(x * 2, w).relu(); };
