@@ -60,8 +60,8 @@ struct FusedTrace {
   Plan forward;
   std::vector<fused::Copy> copies;
   std::vector<fused::Draw> draws;
-  // Computes the gradients of those inputs. Its arguments are the inputs, the copies, the draws,
-  // the gradients of those outputs, and the products that `forward` returns behind the results.
+  // Computes the gradients of those inputs. The operands of `forward` come first, then the
+  // gradients of those outputs. The products that `forward` returns behind the results come last.
   Plan backward;
   std::vector<size_t> inputs, outputs;
   struct Result {

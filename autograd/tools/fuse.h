@@ -73,7 +73,7 @@ class Fused {
 // allow. f takes Tensors and returns a Tensor or Tensors. f may call elementwise operations, casts,
 // where, dropout, views, sums and other reductions, softmax and layer_norm. A matrix product stands
 // between two kernels. f may call itself and other fused functions, whose operations become a part
-// of its kernels. Under autocast the products read the copies of weights that autocast keeps.
+// of its kernels. The kernels convert as autocast does, which keeps the copies of weights.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
 // (kMeta) to see what it computes. f must not depend on anything else that changes, such as numbers
