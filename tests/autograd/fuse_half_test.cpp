@@ -55,6 +55,12 @@ std::vector<HalfChain> half_chains() {
   };
 }
 
+HalfChain chain_of(std::string_view name) {
+  for (const HalfChain& chain : half_chains())
+    if (name == chain.name) return chain;
+  return {};
+}
+
 auto fused_of(const HalfChain& chain) {
   return fuse([f = chain.f](const auto&... x) { return f({x...}); });
 }
@@ -90,13 +96,16 @@ void expect_near(const Tensor& got, const Tensor& want, double tolerance) {
 // it up.
 bool is_rounded(const Tensor& x, ScalarType type) { return equal(x.to(type).to(x.dtype()), x); }
 
-// Values within two units of the last place of the half type, of 1 or of what is greater.
-// Gradients add up more of them. Of a loss that is scaled, as GradScaler does it.
+// Values within two units of the last place of the half type, of 1 or of what is greater. Gradients
+// within four, of the largest one of an argument. The loss is scaled, as by a GradScaler.
 TEST(FuseHalf, GivesTheValuesAndGradientsOfTheFunction) {
   for (const Device device : cpu_and_cuda())
     for (const HalfChain& chain : half_chains())
       for (const ScalarType type : {kHalf, kBFloat16})
         for (const bool casts : {false, true}) {
+          // Each text that a simulated device compiles takes a second.
+          const bool in_full = std::string_view(chain.name) == "mlp";
+          if (device.is_cuda() && type == kHalf && !in_full) continue;
           SCOPED_TRACE(testing::Message() << chain.name << " " << device << " " << type << casts);
           manual_seed(5);
           const Tensors x = arguments_of(chain, device, casts ? kFloat : type);
@@ -128,12 +137,6 @@ TEST(FuseHalf, GivesTheValuesAndGradientsOfTheFunction) {
             EXPECT_EQ(is_rounded(grads[i], type), is_rounded(wanted[i], type));
           }
         }
-}
-
-HalfChain chain_of(std::string_view name) {
-  for (const HalfChain& chain : half_chains())
-    if (name == chain.name) return chain;
-  return {};
 }
 
 // Those of one launch for all weights that the scope before has converted; and none where the
@@ -274,6 +277,7 @@ TEST(FuseHalf, HasSecondDerivativesUnderAutocast) {
     }
     const auto second = [&](const Tensor& y) {
       const Tensor first = autograd::grad({y.to(kFloat).sum()}, {x}, {}, std::nullopt, true)[0];
+      EXPECT_TRUE(is_rounded(first.detach(), kHalf)) << "it was computed in float32";
       return autograd::grad({first.square().sum()}, {w})[0];
     };
     const Tensor of_got = second(got), of_want = second(want);

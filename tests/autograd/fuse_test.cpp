@@ -374,6 +374,12 @@ TEST(FuseTest, CutsAtProducts) {
        },
        {{1, 4, 3}, {3, 5}, {5}},
        1},
+      {"gradients of a batch of one",
+       [](const Tensors& x) {
+         return (layer_norm(x[0], {3}, x[2]) + softmax(x[0], -1)).matmul(x[1]);
+       },
+       {{1, 4, 3}, {3, 5}, {3}},
+       1},
       {"used twice",
        [](const Tensors& x) {
          const Tensor y = x[0].sigmoid().matmul(x[1]);
