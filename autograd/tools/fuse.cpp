@@ -91,12 +91,13 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
         fail<fused::NotFusable>("fuse: one argument is on ", kind.device, ", another on ",
                                 x.device());
     Tracer tracer(kind.device.type());
-    Tensors arguments, results, given, grads(inputs.size());
+    Tensors arguments, sources, results, given;
     for (size_t i = 0; i < inputs.size(); ++i) {
       arguments.push_back(tracer.input(inputs[i]));
       if (!kind.arguments[i].requires_grad) continue;
       arguments[i].requires_grad_();
-      arguments[i].register_hook([&grads, i](const Tensor& grad) { grads[i] = grad; });
+      out.inputs.push_back(i);
+      sources.push_back(arguments[i]);
     }
     for (size_t i = 0; i < inputs.size(); ++i)
       if (kind.arguments[i].keeps_copy) tracer.offer_copy(static_cast<int>(i), *kind.lower);
@@ -115,10 +116,12 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
     if (!results.empty()) {
       for (const Tensor& y : results)
         given.push_back(tracer.input(raw::empty(y.sizes(), y.scalar_type(), Device(kMeta))));
-      autograd::backward(results, given);  // unlike grad() it rounds no gradient on its way
+      const Tensors grads = autograd::grad(results, sources, given, false, false, true);
       Tensors defined;
+      std::vector<size_t> of;
       for (size_t i = 0; i < grads.size(); ++i)
-        if (grads[i].defined()) defined.push_back(grads[i]), out.inputs.push_back(i);
+        if (grads[i].defined()) defined.push_back(grads[i]), of.push_back(out.inputs[i]);
+      out.inputs = of;
       fused::Computation backward = tracer.computation(defined);
       const auto kept = read_products(backward, forward.exprs.size(), tracer.inputs());
       forward.outputs.insert(forward.outputs.end(), kept.begin(), kept.end());
