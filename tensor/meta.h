@@ -18,6 +18,9 @@ class MetaBackend : public Backend {
 
   // A tensor with data is an operand beside one on meta. Where this returns, that is an error.
   virtual void meet(const Tensor& /*x*/) {}
+  // The type of device as which operations on meta behave where devices differ: in the dtypes that
+  // products are computed in, and in the conversions of autocast.
+  virtual DeviceType stands_for() const { return kMeta; }
 
  protected:
   // Called in the place of an operation. Here: nothing.
@@ -40,6 +43,11 @@ class MetaBackend : public Backend {
 
 // The backend of meta in this thread: a MetaBackend, or the one that was put in its place.
 MetaBackend& meta_backend();
+
+// The type of x's device, or of the one that meta stands for.
+inline DeviceType acting_device(const Tensor& x) {
+  return x.is_meta() ? meta_backend().stands_for() : x.device().type();
+}
 
 // Puts a backend in the place of meta's in this thread, until the end of the scope.
 class MetaGuard {

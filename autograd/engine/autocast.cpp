@@ -14,6 +14,7 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/cuda/runtime/stream.h"
 #include "gradus/tensor/batching/storage.h"
+#include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -47,16 +48,16 @@ DeviceAutocast& mode_of(DeviceType type) {
 // Null where autocast has nothing to do with x.
 const DeviceAutocast* mode_of(const Tensor& x) {
   if (!x.defined() || !x.is_floating_point() || x.dtype() == kDouble) return nullptr;
-  const DeviceAutocast& mode = mode_of(x.device().type());
+  const DeviceAutocast& mode = mode_of(acting_device(x));
   return mode.enabled ? &mode : nullptr;
 }
 
 Cast cast_of(const Row& row, const Tensor& x) {
-  return row.cast[static_cast<size_t>(x.device().type())];
+  return row.cast[static_cast<size_t>(acting_device(x))];
 }
 
 bool is_kept(const Tensor& x) {
-  return x.dtype() == kFloat && x.requires_grad() && x.is_leaf() && !x.is_view();
+  return x.dtype() == kFloat && x.requires_grad() && x.is_leaf() && !x.is_view() && !x.is_meta();
 }
 bool is_fresh(const Kept& kept, const Tensor& x, ScalarType dtype) {
   return kept.converted.defined() && kept.converted.dtype() == dtype &&
@@ -178,6 +179,16 @@ void made(const Tensor& result, const Tensor& weight, const Tensor& copy) {
                cuda::getCurrentCUDAStream(result.device().index()),
                copy};
 }
+
+std::optional<ScalarType> lower_type(DeviceType device) {
+  const DeviceAutocast& mode = mode_of(device);
+  return thread_modes.autocast.casts && mode.enabled ? std::optional(mode.dtype) : std::nullopt;
+}
+bool keeps_copy(const Tensor& x) {
+  return thread_modes.autocast.caches && lower_type(x.device().type()) && is_kept(x) &&
+         x.is_non_overlapping_and_dense();
+}
+Tensor kept_copy(const Tensor& x) { return lowered(x, mode_of(x.device().type()).dtype); }
 
 ScalarType cast_type(const Row& row, const Tensor& x) {
   const DeviceAutocast* const mode = thread_modes.autocast.casts ? mode_of(x) : nullptr;

@@ -91,6 +91,14 @@ Tensor room_for_copy(const Tensor& x, const Tensor& weight);
 // stream, takes the copy.
 void made(const Tensor& result, const Tensor& weight, const Tensor& copy);
 
+// The half type to which autocast lowers operands on such a device now; none where it lowers none.
+std::optional<ScalarType> lower_type(DeviceType device);
+// Whether autocast keeps a copy of x in that type until its scope ends: x is a leaf that requires
+// grad, such as a weight. The copy lies as x does.
+bool keeps_copy(const Tensor& x);
+// The copy of such an x. A GPU makes those of all weights of the last scope in one launch.
+Tensor kept_copy(const Tensor& x);
+
 // The dtype that a row of wide or lower casts converts x to now. A function that reads x as it is
 // asks it for the dtype of its result.
 ScalarType cast_type(const Row& row, const Tensor& x);

@@ -141,9 +141,14 @@ bool GraphTask::needs(const Node* node) const {
   return at == states_.end() || at->second.needed;
 }
 
+bool GraphTask::is_captured(const Node& node) const {
+  return captures_ && std::ranges::any_of(*captures_, [&](const Capture& capture) {
+           return capture.edge.function.get() == &node;
+         });
+}
+
 bool GraphTask::leads_to_capture(const Node& node) const {
-  for (const Capture& capture : *captures_)
-    if (capture.edge.function.get() == &node) return true;
+  if (is_captured(node)) return true;
   for (const Edge& edge : node.next_edges())
     if (edge.is_valid() && states_.at(edge.function.get()).needed) return true;
   return false;
@@ -240,7 +245,8 @@ bool GraphTask::applies(Node* node, const Tensors& grads) const {
 bool GraphTask::enters_alone(const Node& sender, size_t index) const {
   const Edge& edge = sender.next_edge(index);
   const State& state = states_.at(edge.function.get());
-  if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return false;
+  if (state.pending != 1 || state.grads[edge.input_nr].defined() || is_captured(*edge.function))
+    return false;
   const NodeHooks *before = edge.function->find_hooks(), *after = sender.find_hooks();
   const std::vector<TensorHook>* hooks = edge.function->find_tensor_hooks();
   return (!after || after->after.empty()) && (!hooks || hooks->empty()) &&

@@ -67,6 +67,7 @@ class GraphTask {
   };
 
   void discover(Node* root);
+  bool is_captured(const Node& node) const;
   bool leads_to_capture(const Node& node) const;
   void run_all();
   void push(Node* node);

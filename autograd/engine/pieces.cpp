@@ -6,6 +6,7 @@
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/meta.h"
 #include "gradus/cuda/runtime/piece_streams.h"
+#include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::autograd {
@@ -45,7 +46,7 @@ std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, co
                                             const Tensor& b, bool wants_sums) {
   const int64_t m = a.size(0), n = b.size(1);
   const bool of_halves = a.dtype() == kHalf || a.dtype() == kBFloat16;
-  if (of_halves && a.is_cuda() && a.numel() > 0 && n > 0) {
+  if (of_halves && acting_device(a) == kCUDA && a.numel() > 0 && n > 0) {
     // Gradients of Float parameters under autocast need no conversion then.
     const bool wide = may_be_wide(sender, index) && (!wants_sums || may_be_wide(sender, index + 1));
     const ScalarType dtype = wide ? kFloat : a.scalar_type();

@@ -5,6 +5,7 @@
 #include <list>
 #include <mutex>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/record.h"
@@ -23,10 +24,11 @@ using fused::Plan, fused::Tracer;
 // The kind of arguments: there is one trace for each.
 struct FusedKind {
   Device device;
-  bool records, autocast;
+  bool records;
+  std::optional<ScalarType> lower;  // what autocast converts operands to
   struct Argument {
     ScalarType dtype;
-    bool requires_grad;
+    bool requires_grad, keeps_copy;  // keeps_copy: in `lower`, by autocast
     Dims sizes, strides;
   };
   std::vector<Argument> arguments;
@@ -34,16 +36,16 @@ struct FusedKind {
   explicit FusedKind(const Tensors& inputs)
       : device(inputs[0].device()),
         records(GradMode::is_enabled()),
-        autocast(thread_modes.autocast.casts) {
+        lower(autocast::lower_type(device.type())) {
     for (const Tensor& x : inputs)
-      arguments.push_back(
-          {x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
+      arguments.push_back({x.scalar_type(), records && in_graph(x), autocast::keeps_copy(x),
+                           x.impl().sizes, x.impl().strides});
   }
   bool operator==(const FusedKind& other) const {
-    return device == other.device && records == other.records && autocast == other.autocast &&
+    return device == other.device && records == other.records && lower == other.lower &&
            std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
              return a.dtype == b.dtype && a.requires_grad == b.requires_grad &&
-                    std::ranges::equal(a.sizes, b.sizes) &&
+                    a.keeps_copy == b.keeps_copy && std::ranges::equal(a.sizes, b.sizes) &&
                     std::ranges::equal(a.strides, b.strides);
            });
   }
@@ -53,11 +55,13 @@ struct FusedTrace {
   explicit FusedTrace(const FusedKind& of) : kind(of) {}
 
   FusedKind kind;
+  AutocastMode autocast = thread_modes.autocast;
   std::string why_not;  // not empty: this kind is not fused
   Plan forward;
+  std::vector<fused::Copy> copies;
   std::vector<fused::Draw> draws;
-  // Computes the gradients of those inputs. Its arguments are the inputs, the draws, the
-  // gradients of those outputs, and the products that `forward` returns behind the results.
+  // Computes the gradients of those inputs. The operands of `forward` come first, then the
+  // gradients of those outputs. The products that `forward` returns behind the results come last.
   Plan backward;
   std::vector<size_t> inputs, outputs;
   struct Result {
@@ -82,13 +86,11 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
                     const std::function<Tensors(const Tensors&)>& f) {
   FusedTrace out(kind);
   try {
-    if (kind.autocast)
-      fail<fused::NotFusable>("fuse: autocast is on, which converts operands one by one");
     for (const Tensor& x : inputs)
       if (x.device() != kind.device)
         fail<fused::NotFusable>("fuse: one argument is on ", kind.device, ", another on ",
                                 x.device());
-    Tracer tracer;
+    Tracer tracer(kind.device.type());
     Tensors arguments, sources, results, given;
     for (size_t i = 0; i < inputs.size(); ++i) {
       arguments.push_back(tracer.input(inputs[i]));
@@ -97,6 +99,8 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
       out.inputs.push_back(i);
       sources.push_back(arguments[i]);
     }
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (kind.arguments[i].keeps_copy) tracer.offer_copy(static_cast<int>(i), *kind.lower);
     const Tensors outputs = f(arguments);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Tensor& y = outputs[i].operand("fuse", "a result of the function");
@@ -124,6 +128,7 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
       out.backward = make_plan(backward, tracer.inputs() + static_cast<int>(kept.size()));
     }
     out.forward = make_plan(forward, forward_inputs);
+    out.copies = tracer.copies();
     out.draws = tracer.draws();
     try {
       out.source = text_of(out.forward) + text_of(out.backward);
@@ -200,18 +205,24 @@ Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, cons
   check<Error>(trace.draws.empty(),
                "fuse: a function with dropout has no gradient of a gradient, for it would draw "
                "anew; call the function without fuse");
-  const Tensors outputs = f(inputs);
+  const Tensors outputs = [&] {
+    AutocastMode mode = trace.autocast;
+    mode.caches = false;  // perhaps there is no scope at whose end the cache is cleared
+    const autocast::StateGuard as_before(mode);
+    return f(inputs);
+  }();
   Tensors results, sources;
   for (const size_t i : trace.outputs) results.push_back(outputs[i]);
   for (const size_t i : trace.inputs) sources.push_back(inputs[i]);
   return autograd::grad(results, sources, grads, true, true, true);
 }
 
+// operands: the inputs, the copies and the draws.
 void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f,
-            const Tensors& inputs, const Tensors& drawn, const Tensors& outputs,
-            const Tensors& products) {
-  const auto backward = [trace, f, count = inputs.size(), kept = products.size()](
+            const Tensors& operands, const Tensors& outputs, const Tensors& products) {
+  const auto backward = [trace, f, count = operands.size(), kept = products.size()](
                             Node& node, const Tensors& grads) {
+    const size_t inputs = trace->kind.arguments.size();
     Tensors given, saved;
     for (size_t i = 0; i < trace->outputs.size(); ++i)
       given.push_back(grads[i].defined()
@@ -219,24 +230,23 @@ void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f
                           : zeros(trace->results[trace->outputs[i]].sizes,
                                   TensorOptions(trace->results[trace->outputs[i]].dtype)
                                       .device(trace->kind.device)));
-    for (size_t i = 0; i < count + trace->draws.size(); ++i) saved.push_back(node.saved(i));
+    for (size_t i = 0; i < count; ++i) saved.push_back(node.saved(i));
     Tensors found;
     if (GradMode::is_enabled()) {
-      found = recorded_gradients(f, *trace, {saved.begin(), saved.begin() + count}, given);
+      found = recorded_gradients(f, *trace, {saved.begin(), saved.begin() + inputs}, given);
     } else {
       saved.insert(saved.end(), given.begin(), given.end());
-      for (size_t i = 0; i < kept; ++i)
-        saved.push_back(node.saved(count + trace->draws.size() + i));
+      for (size_t i = 0; i < kept; ++i) saved.push_back(node.saved(count + i));
       found = fused::run(trace->backward, saved);
     }
-    Tensors out(count);
+    Tensors out(inputs);
     for (size_t i = 0; i < found.size(); ++i) out[trace->inputs[i]] = found[i];
     return out;
   };
   auto node = make_node<LambdaNode<decltype(backward)>>("FusedBackward0", backward);
-  for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
-  for (const Tensor& input : inputs) node->save(input, std::nullopt);
-  for (const Tensor& mask : drawn) node->save(mask, std::nullopt);
+  for (size_t i = 0; i < trace->kind.arguments.size(); ++i)
+    node->add_next_edge(gradient_edge(operands[i]));
+  for (const Tensor& operand : operands) node->save(operand, std::nullopt);
   for (const Tensor& product : products) node->save(product, std::nullopt);
   for (const size_t i : trace->outputs)
     set_history(outputs[i], node, node->add_input_metadata(outputs[i]));
@@ -263,17 +273,18 @@ Tensors FusedFunction::call(const Tensors& inputs,
   }
   if (!traced->why_not.empty()) return f(inputs);
 
-  Tensors operands = inputs, drawn;
+  Tensors operands = inputs;
+  for (const fused::Copy& copy : traced->copies)  // without the history, which the inputs have
+    operands.push_back(copy.used ? raw::alias(autocast::kept_copy(inputs[copy.of])) : Tensor());
   for (const fused::Draw& draw : traced->draws) {
-    drawn.push_back(raw::empty(draw.sizes, kBool, kind.device));
-    raw::random_(drawn.back(), Distribution::bernoulli, draw.probability, 0, std::nullopt);
+    operands.push_back(raw::empty(draw.sizes, kBool, kind.device));
+    raw::random_(operands.back(), Distribution::bernoulli, draw.probability, 0, std::nullopt);
   }
-  operands.insert(operands.end(), drawn.begin(), drawn.end());
   Tensors outputs = fused::run(traced->forward, operands);
   const auto results = outputs.begin() + static_cast<std::ptrdiff_t>(traced->results.size());
   const Tensors products(results, outputs.end());
   outputs.erase(results, outputs.end());
-  if (!traced->outputs.empty()) record(traced, f, inputs, drawn, outputs, products);
+  if (!traced->outputs.empty()) record(traced, f, operands, outputs, products);
   return outputs;
 }
 

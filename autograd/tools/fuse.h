@@ -73,17 +73,17 @@ class Fused {
 // allow. f takes Tensors and returns a Tensor or Tensors. f may call elementwise operations, casts,
 // where, dropout, views, sums and other reductions, softmax and layer_norm. A matrix product stands
 // between two kernels. f may call itself and other fused functions, whose operations become a part
-// of its kernels.
+// of its kernels. The kernels convert as autocast does, which keeps the copies of weights.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
 // (kMeta) to see what it computes. f must not depend on anything else that changes, such as numbers
 // that it captured. Intermediate values but products are not kept for the backward pass but
 // computed again.
 //
-// f is called unfused where it does something else: sorts, multiplies matrices of half types, reads
-// data (item()), changes an argument, captures a tensor or runs under autocast. A warning, once for
-// each function, and why_not() name the reason. Errors: those of f. f is called unfused, too, while
-// rows have the same bits in every batch (docs/reproducibility.md).
+// f is called unfused where it does something else: sorts, reads data (item()), changes an argument
+// or captures a tensor. A warning, once for each function, and why_not() name the reason. Errors:
+// those of f. f is called unfused, too, while rows have the same bits in every batch
+// (docs/reproducibility.md).
 template <class F>
 Fused<F> fuse(F f) {
   return Fused<F>(std::move(f));

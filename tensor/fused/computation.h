@@ -15,7 +15,7 @@ namespace gradus::fused {
 
 // input: elements of a tensor. view: elements of an earlier value as they lie in memory once it is
 // stored; so a view parts two kernels. product: of two matrices, or of two batches of them; it is
-// no part of a kernel either.
+// no part of a kernel either. row_sums: of the first factor of a product, computed beside it.
 enum class Kind : uint8_t {
   input,
   view,
@@ -27,7 +27,8 @@ enum class Kind : uint8_t {
   where,
   convert,
   reduce,
-  product
+  product,
+  row_sums
 };
 
 // A value that is computed from earlier ones. They broadcast to its sizes, except for product, and
@@ -86,7 +87,7 @@ bool is_of_row(const Kernel& kernel, const Expr& expr);
 // Tensors are numbered: the inputs of the computation first, then what the steps make.
 struct Step {
   Kernel kernel = {};             // without exprs: the step is a reduction or a product
-  std::vector<int> outputs = {};  // where the results go
+  std::vector<int> outputs = {};  // where the results go; of a product, row_sums may come second
   Kind kind = Kind::reduce;
   ReduceOp reduction = ReduceOp::sum;
   Expr operand = {};            // an input
@@ -104,8 +105,9 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input);
 // `inputs`: how many tensors the computation reads.
 Plan make_plan(const Computation& computation, int inputs);
 
-// Makes inputs of the products among the first `count` expressions that the computation reads, with
-// numbers from `input` on. Returns the expressions: a backward pass reads what a forward pass kept.
+// Makes inputs of the products and row_sums among the first `count` expressions that the
+// computation reads, with numbers from `input` on. Returns the expressions: a backward pass reads
+// what a forward pass kept.
 std::vector<int> read_products(Computation& computation, size_t count, int input);
 
 // Runs the plan on the device of the inputs. The results are new tensors.

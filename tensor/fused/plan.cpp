@@ -42,6 +42,11 @@ bool can_broadcast(const Dims& a, const Dims& b) {
   return out;
 }
 
+// Whether a step of a product computes the value.
+bool is_product(const Expr& expr) {
+  return expr.kind == Kind::product || expr.kind == Kind::row_sums;
+}
+
 class Planner {
  public:
   Planner(const Computation& computation, int inputs)
@@ -63,6 +68,7 @@ class Planner {
     bool stored = false;    // a kernel writes it
     bool separate = false;  // no value of a kernel: a view, a product, a reduction by itself
     int stage = 0;          // the steps that have to be done before
+    size_t step = 0;        // of a product
     int tensor = -1;        // where it is kept
   };
 
@@ -88,7 +94,7 @@ class Planner {
         if (here && !folded && !facts.alone) folded = here;
         facts.separate = facts.alone || !here || here != folded;
       } else {
-        facts.separate = expr.kind == Kind::view || expr.kind == Kind::product;
+        facts.separate = expr.kind == Kind::view || is_product(expr);
       }
       if (facts.separate)
         for (const int operand : expr.operands)
@@ -166,12 +172,18 @@ class Planner {
       if (!exprs_[i].live || !exprs_[i].separate || exprs_[i].stage != stage) continue;
       const Expr& expr = computation_.exprs[i];
       if (expr.kind == Kind::view) continue;
+      exprs_[i].tensor = new_tensor(expr);
+      if (expr.kind == Kind::row_sums) {
+        plan_.steps[exprs_[expr.operands[0]].step].outputs.push_back(exprs_[i].tensor);
+        continue;
+      }
       Step step{.kind = expr.kind,
                 .reduction = static_cast<ReduceOp>(expr.op),
                 .operand = read(expr.operands[0])};
       if (expr.kind == Kind::product) step.factor = read(expr.operands[1]);
       if (expr.operands[2] >= 0) step.bias = read(expr.operands[2]);
-      step.outputs = {exprs_[i].tensor = new_tensor(expr)};
+      step.outputs = {exprs_[i].tensor};
+      exprs_[i].step = plan_.steps.size();
       plan_.steps.push_back(std::move(step));
     }
   }
@@ -265,7 +277,7 @@ std::vector<int> read_products(Computation& computation, size_t count, int input
     if (i < 0 || seen[i]) continue;
     seen[i] = true;
     Expr& expr = computation.exprs[i];
-    if (expr.kind == Kind::product && static_cast<size_t>(i) < count) {
+    if (is_product(expr) && static_cast<size_t>(i) < count) {
       expr.kind = Kind::input;
       expr.operands = {-1, -1, -1};
       expr.input = input++;
@@ -285,7 +297,7 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
   const Device device = tensors.front().device();
   for (const Expr& made : plan.made)
     tensors.push_back(
-        raw::as_strided(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides, 0));
+        raw::alias(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides));
   Backend& where = backend(device.type());
   for (const Step& step : plan.steps) {
     if (!step.kernel.computation.exprs.empty()) {
@@ -293,16 +305,21 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
       for (const int output : step.outputs) outputs.push_back(tensors[output]);
       where.fused(step.kernel, tensors, outputs);
     } else if (step.kind == Kind::product) {
-      const Tensor bias = step.bias.input >= 0 ? view_of(tensors, step.bias) : Tensor();
-      where.matmul(as_batch(view_of(tensors, step.operand)),
-                   as_batch(view_of(tensors, step.factor)), bias,
-                   as_batch(tensors[step.outputs[0]]));
+      const Tensor bias = step.bias.input >= 0 ? view_of(tensors, step.bias) : Tensor(),
+                   a = as_batch(view_of(tensors, step.operand)),
+                   b = as_batch(view_of(tensors, step.factor)),
+                   out = as_batch(tensors[step.outputs[0]]);
+      if (step.outputs.size() > 1)
+        where.matmul_sums(a, b, out, tensors[step.outputs[1]]);
+      else
+        where.matmul(a, b, bias, out);
     } else {
       where.reduce(step.reduction, view_of(tensors, step.operand), tensors[step.outputs[0]]);
     }
   }
   Tensors out;
-  for (const Expr& output : plan.outputs) out.push_back(view_of(tensors, output));
+  // No view of another tensor: a leaf takes its gradient as it is where nobody else has it.
+  for (const Expr& output : plan.outputs) out.push_back(raw::alias(view_of(tensors, output)));
   return out;
 }
 

@@ -81,6 +81,15 @@ int Tracer::add(Expr expr) {
   return static_cast<int>(exprs_.size()) - 1;
 }
 
+int Tracer::read(const Expr& input) {
+  for (size_t i = 0; i < exprs_.size(); ++i)
+    if (exprs_[i].kind == Kind::input && exprs_[i].input == input.input &&
+        exprs_[i].offset == input.offset && std::ranges::equal(exprs_[i].sizes, input.sizes) &&
+        std::ranges::equal(exprs_[i].strides, input.strides))
+      return static_cast<int>(i);
+  return add(input);
+}
+
 int Tracer::value(const Tensor& x) {
   const auto known = memory_.find(x.impl().storage.get());
   if (known == memory_.end())
@@ -93,12 +102,7 @@ int Tracer::value(const Tensor& x) {
                 .input = -1 - piece.expr,
                 .strides = x.impl().strides,
                 .offset = x.storage_offset()};
-      for (size_t i = 0; i < exprs_.size(); ++i)
-        if (exprs_[i].kind == Kind::input && exprs_[i].input == expr.input &&
-            exprs_[i].offset == expr.offset && std::ranges::equal(exprs_[i].sizes, expr.sizes) &&
-            std::ranges::equal(exprs_[i].strides, expr.strides))
-          return static_cast<int>(i);
-      return add(expr);
+      return read(expr);
     }
     if (x.storage_offset() == piece.offset && shows(x, piece.sizes, piece.strides))
       return piece.expr;
@@ -170,7 +174,20 @@ void Tracer::fill(const Tensor& out, const Scalar& value) {
   set(out, Kind::convert, 0, number(value));
 }
 
-void Tracer::copy(const Tensor& src, const Tensor& dst) { set(dst, Kind::convert, 0, value(src)); }
+void Tracer::copy(const Tensor& src, const Tensor& dst) {
+  const int from = value(src);
+  Expr given = exprs_[static_cast<size_t>(from)];
+  for (Copy& copy : copies_)
+    if (given.kind == Kind::input && given.input == copy.of && dst.scalar_type() == copy.dtype &&
+        std::ranges::equal(given.sizes, dst.sizes()) &&
+        std::ranges::equal(given.strides, dst.strides())) {
+      copy.used = true;
+      given.dtype = copy.dtype;
+      given.input = copy.input;
+      return set(dst, read(given));
+    }
+  set(dst, Kind::convert, 0, from);
+}
 
 // A number that the function made on the CPU.
 void Tracer::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
@@ -244,29 +261,28 @@ int Tracer::whole(const Tensor& x) {
 int Tracer::factor(const Tensor& batch) {
   const Tensor x = matrix(batch);
   const int expr = value(x);
-  const Expr& from = exprs_[expr];
-  // A GPU multiplies half types as they are, and what was traced is a product of their floats.
-  if (from.kind == Kind::convert && from.dtype == kFloat && from.operands[0] >= 0 &&
-      element_size(exprs_[from.operands[0]].dtype) == 2)
-    skip("a product of half types");
   return numel_of(sizes(expr)) == x.numel() ? reshaped(expr, x) : whole(x);
 }
 
 void Tracer::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  // One matrix for all batches, whose rows are those of one product.
+  const auto in_one_batch = [](const Tensor& x) {
+    return raw::try_view(x, {1, x.size(0) * x.size(1), x.size(2)});
+  };
+  if (const auto rows = in_one_batch(a); rows && a.size(0) > 1 && b.stride(0) == 0)
+    return matmul(*rows, raw::narrow(b, 0, 0, 1), bias, *in_one_batch(out));
   const int left = factor(a), right = factor(b), added = bias.defined() ? whole(bias) : -1;
   set(matrix(out), Kind::product, 0, left, right, added);
 }
 
 void Tracer::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
   matmul(a, b, {}, out);
-  const int of_rows = reduce(ReduceOp::sum, factor(raw::transpose(a, 1, 2)), 0, 1);
-  memory_[sums.impl().storage.get()] = {sums.impl().storage,
-                                        {{of_rows, sizes(of_rows), exprs_[of_rows].strides, 0}}};
+  set(sums, Kind::row_sums, 0, value(out));
 }
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
   const auto d = static_cast<size_t>(dim);
-  const int from = value(x);
+  const int from = whole(x);
   const int rest = zip(BinaryOp::sub, from, reduce(ReduceOp::amax, from, d, d + 1));
   const int powers = map(UnaryOp::exp, rest);
   const int sum = reduce(ReduceOp::sum, powers, d, d + 1);
@@ -277,7 +293,7 @@ void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) 
 void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                           const Tensor& out) {
   const auto d = static_cast<size_t>(dim);
-  const int g = value(grad), result = value(y);
+  const int g = whole(grad), result = value(y);
   if (log) {
     const int share =
         zip(BinaryOp::mul, map(UnaryOp::exp, result), reduce(ReduceOp::sum, g, d, d + 1));
@@ -300,7 +316,7 @@ void Tracer::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                        const Tensor& rstd, const Tensor& out) {
   const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
   const auto computed = [&](const Tensor& t) {  // half types in float32
-    const int expr = value(t);
+    const int expr = whole(t);
     const ScalarType dtype = computed_type(t.dtype());
     if (dtype == t.scalar_type()) return expr;
     return add(
@@ -332,7 +348,7 @@ int Tracer::normal(const Tensor& x, const Tensor& mean, const Tensor& rstd) {
 void Tracer::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                             const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
   const size_t first = first_of_row(rows, x);
-  const int g = value(grad);
+  const int g = whole(grad);
   const int of_weight =
       reduce(ReduceOp::sum, zip(BinaryOp::mul, g, normal(x, mean, rstd)), 0, first);
   const int of_bias = reduce(ReduceOp::sum, g, 0, first);
@@ -347,7 +363,7 @@ void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, cons
                             const Tensor&, const Tensor& out) {
   const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
   const int standard = normal(x, mean, rstd);
-  int g = value(grad);
+  int g = whole(grad);
   if (weight.defined()) g = zip(BinaryOp::mul, g, value(weight));
   const int along = reduce(ReduceOp::mean, zip(BinaryOp::mul, g, standard), first, last);
   const int rest = zip(BinaryOp::sub, g, reduce(ReduceOp::mean, g, first, last));

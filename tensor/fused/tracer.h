@@ -21,19 +21,33 @@ struct Draw {
   int input;
 };
 
-// While it lives, what this thread does to tensors on meta becomes expressions.
+// Input `of` in another dtype, which somebody keeps: an input where the computation converts it.
+struct Copy {
+  int of;
+  ScalarType dtype;
+  int input;
+  bool used = false;
+};
+
+// While it lives, what this thread does to tensors on meta becomes expressions, as on a device of
+// this type.
 class Tracer final : public MetaBackend {
  public:
-  Tracer() : guard_(*this) {}
+  explicit Tracer(DeviceType device) : device_(device), guard_(*this) {}
 
   // A tensor on meta that stands for x, input number inputs() of the computation. REQUIRES: no draw
   // yet.
   Tensor input(const Tensor& x);
   int inputs() const { return inputs_; }
+  // Input `of` need not be converted to this dtype: input number inputs() is what a conversion
+  // gives. REQUIRES: the copy lies as the input does.
+  void offer_copy(int of, ScalarType dtype) { copies_.push_back({of, dtype, inputs_++}); }
+  const std::vector<Copy>& copies() const { return copies_; }
   const std::vector<Draw>& draws() const { return draws_; }
   // The computation that computes these tensors on meta.
   Computation computation(ArrayRef<Tensor> outputs);
 
+  DeviceType stands_for() const override { return device_; }
   void fill(const Tensor& out, const Scalar& value) override;
   void copy(const Tensor& src, const Tensor& dst) override;
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
@@ -85,8 +99,10 @@ class Tracer final : public MetaBackend {
   int reshaped(int expr, const Tensor& x);
   // The value of x in its sizes, also where it was expanded.
   int whole(const Tensor& x);
-  // The same for a factor of a product. Errors: NotFusable for half types.
+  // The same for a factor of a product.
   int factor(const Tensor& x);
+  // The expression of these elements of an input.
+  int read(const Expr& input);
   // The expression whose value the tensor shows.
   int value(const Tensor& x);
   int value(const Operand& x);
@@ -111,6 +127,7 @@ class Tracer final : public MetaBackend {
   // (x - mean) * rstd.
   int normal(const Tensor& x, const Tensor& mean, const Tensor& rstd);
 
+  DeviceType device_;
   MetaGuard guard_;
   std::vector<Expr> exprs_;
   std::unordered_map<const StorageImpl*, Memory> memory_;
@@ -121,6 +138,7 @@ class Tracer final : public MetaBackend {
   std::unordered_map<const StorageImpl*, Statistic> statistics_;
   std::unordered_map<uint64_t, int> drawn_;  // the expr of a state's draw
   std::vector<Draw> draws_;
+  std::vector<Copy> copies_;
   int inputs_ = 0;
 };
 

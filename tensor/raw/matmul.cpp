@@ -1,4 +1,5 @@
 // matmul, linear and their checks: what ranks, shapes and dtypes multiply.
+#include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/raw/strided.h"
 
@@ -72,7 +73,13 @@ Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) 
                     {stride, x.strides()[d - 2], x.strides()[d - 1]}, x.storage_offset() + offset);
 }
 
-ScalarType product_type(const Tensor& x) { return taken_type(contracts::matmul::a, x); }
+// The dtype that a product of such factors is computed in.
+ScalarType product_type(const Tensor& x) {
+  const ScalarType dtype = x.scalar_type();
+  return contracts::takes_dtype(contracts::matmul::a, acting_device(x), dtype)
+             ? dtype
+             : computed_type(dtype);
+}
 
 // (a + ib)(c + id) by four products of real views: no kernel of its own.
 template <class F>
