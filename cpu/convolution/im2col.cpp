@@ -16,7 +16,8 @@ namespace gradus::cpu {
 
 namespace {
 
-constexpr int64_t kFewPlaces = 256;  // of a product
+constexpr int64_t kFewPlaces = 256;  // of a product of several samples
+constexpr int64_t kPlacesOfOne = 128;
 constexpr int64_t kFewOfCut = 16;    // filters or channels
 constexpr int64_t kFewRows = 32, kFewColumns = 64;
 
@@ -28,7 +29,7 @@ void multiply_unfolded(const Product<T>& p) {
 
 // An image of many places is a product of its own, which needs no copy of the gradient or the
 // result.
-bool is_one_product(const Convolution& s) { return s.outputs() >= kFewPlaces; }
+bool is_one_product(const Convolution& s) { return s.outputs() >= kPlacesOfOne; }
 
 // No padding, and no element in two windows.
 bool windows_lie_apart(const Convolution& s) {
@@ -146,7 +147,7 @@ void for_shares(const Convolution& s, int64_t size, int64_t samples, const F& f)
 }
 
 int64_t samples_of_product(const Convolution& s) {
-  return std::min(divide_up(kFewPlaces, s.outputs()), s.batch);
+  return is_one_product(s) ? 1 : std::min(divide_up(kFewPlaces, s.outputs()), s.batch);
 }
 
 template <class T>

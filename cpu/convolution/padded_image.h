@@ -9,9 +9,20 @@
 #include <vector>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/matmul/pack.h"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cpu {
+
+// to[i] = from[i] along a line of an image.
+template <class T>
+void copy_along(const T* from, int64_t count, T* to) {
+  constexpr int64_t kMany = 32;
+  if (count > kMany)
+    std::copy_n(from, count, to);
+  else
+    copy_few(from, count, to);
+}
 
 // One dimension. Element i of `size` comes to place q = i * spread + before of the padded
 // dimension, if that is not outside; place q is element q / images of image q % images.
@@ -54,6 +65,9 @@ struct PaddedImage {
       const int64_t images = dim[d].images;
       if (images == 1) {  // without the divisions, which a short line would wait for
         where = where * dim[d].length + q[d];
+      } else if (images == 2) {
+        which = which * 2 + (q[d] & 1);
+        where = where * dim[d].length + (q[d] >> 1);
       } else {
         which = which * images + q[d] % images;
         where = where * dim[d].length + q[d] / images;
@@ -76,42 +90,105 @@ struct PaddedImage {
     return out;
   }
 
-  // f(element of a channel, where its copy lies) for those that are not cut off.
+  // f(first element of a channel, how many, their step, where the copies lie, their step) for lines of those that are not
+  // cut off.
   template <class F>
-  void each_element(const F& f) const {
+  void each_line(const F& f) const {
     const ImageDim& row = dim[2];
     const int64_t padded = row.images * row.length;
     const int64_t first = row.before >= 0 ? 0 : (-row.before + row.spread - 1) / row.spread;
     const int64_t last =
         padded <= row.before ? 0 : std::min(row.size, (padded - row.before - 1) / row.spread + 1);
-    int64_t from = 0;
-    for (int64_t i = 0; i < dim[0].size; ++i)
-      for (int64_t j = 0; j < dim[1].size; ++j, from += row.size) {
-        const int64_t q0 = i * dim[0].spread + dim[0].before;
-        const int64_t q1 = j * dim[1].spread + dim[1].before;
-        if (q0 < 0 || q1 < 0 || q0 >= dim[0].images * dim[0].length ||
-            q1 >= dim[1].images * dim[1].length)
-          continue;
-        const int64_t line = offset(q0, q1, 0);
-        if (row.images == 1) {
-          for (int64_t k = first; k < last; ++k) f(from + k, line + row.before + k * row.spread);
-        } else {
-          for (int64_t which = 0; which < row.images; ++which) {
-            // The first element of this image, and where it comes to.
-            const int64_t k =
-                first + (which + row.images - (first + row.before) % row.images) % row.images;
-            int64_t to = line + which * image() + (k + row.before) / row.images;
-            for (int64_t e = k; e < last; e += row.images) f(from + e, to++);
-          }
-        }
+    for (int64_t which = 0; which < row.images; ++which) {
+      // The first element that comes to this image of the line, and where.
+      int64_t k = first, at = row.before + first * row.spread;
+      if (row.images > 1) {
+        k += (which + row.images - at % row.images) % row.images;
+        at = which * image() + (k + row.before) / row.images;
       }
+      if (k >= last) continue;
+      const int64_t count = (last - k - 1) / row.images + 1;
+      int64_t from = k;
+      for (int64_t i = 0; i < dim[0].size; ++i)
+        for (int64_t j = 0; j < dim[1].size; ++j, from += row.size) {
+          const int64_t q0 = i * dim[0].spread + dim[0].before;
+          const int64_t q1 = j * dim[1].spread + dim[1].before;
+          if (q0 >= 0 && q1 >= 0 && q0 < dim[0].images * dim[0].length &&
+              q1 < dim[1].images * dim[1].length)
+            f(from, count, row.images, offset(q0, q1, 0) + at, row.spread);
+        }
+    }
+  }
+  // f(element of a channel, where its copy lies) for all of them.
+  template <class F>
+  void each_element(const F& f) const {
+    each_line([&](int64_t from, int64_t count, int64_t step, int64_t to, int64_t apart) {
+      for (int64_t i = 0; i < count; ++i) f(from + i * step, to + i * apart);
+    });
   }
 
   // Copies `channels` channels. REQUIRES: zeros at `to`, or what an earlier copy left there.
   template <class T>
-  void copy(const T* from, int64_t channels, T* to) const {
-    for (int64_t c = 0; c < channels; ++c, to += channel(), from += elements())
-      each_element([from, to](int64_t e, int64_t at) { to[at] = from[e]; });
+  void copy(const T* x, int64_t channels, T* copied) const {
+    if (is_plain()) return copy_plain(x, channels, copied);
+    for (int64_t c = 0; c < channels; ++c, copied += channel(), x += elements())
+      each_line([&](int64_t from, int64_t count, int64_t step, int64_t to, int64_t apart) {
+        copy_line(x + from, count, step, copied + to, apart);
+      });
+  }
+
+ private:
+  // Neither a stride nor a spread.
+  bool is_plain() const {
+    return std::all_of(dim, dim + kSpatial, [](const ImageDim& d) { return d.images == 1 && d.spread == 1; });
+  }
+  template <class T>
+  void copy_plain(const T* x, int64_t channels, T* copied) const {
+    // In locals: for all that the compiler knows, a vector that is written may be the image.
+    int64_t first[kSpatial], count[kSpatial];
+    for (int d = 0; d < kSpatial; ++d) {
+      first[d] = std::max<int64_t>(-dim[d].before, 0);
+      count[d] = std::min(dim[d].size, dim[d].length - dim[d].before) - first[d];
+    }
+    const int64_t row = dim[2].size, plane = dim[1].size * row, depths = count[0], rows = count[1], some = count[2];
+    const int64_t length = dim[2].length, layer = dim[1].length * length, size = elements(), next = channel();
+    x += first[0] * plane + first[1] * row + first[2];
+    copied += (first[0] + dim[0].before) * layer + (first[1] + dim[1].before) * length + first[2] + dim[2].before;
+    for (int64_t c = 0; c < channels; ++c, x += size, copied += next)
+      for (int64_t i = 0; i < depths; ++i)
+        for (int64_t j = 0; j < rows; ++j)
+          copy_along(x + i * plane + j * row, some, copied + i * layer + j * length);
+  }
+  // to[i * apart] = x[i * step]. Short lines and a stride of 2 are common.
+  template <class T>
+  static void copy_line(const T* x, int64_t count, int64_t step, T* to, int64_t apart) {
+    typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+    const auto get = [x](int64_t at) { return *reinterpret_cast<const Vector*>(x + at); };
+    const auto put = [to](int64_t at, const Vector& v) { *reinterpret_cast<Vector*>(to + at) = v; };
+    constexpr int64_t kLanes = kBlock<T>;
+    int64_t i = 0;
+    if (step == 1 && apart == 1) return copy_along(x, count, to);
+    if (step == 2) {
+      for (; i + kLanes < count; i += kLanes) {
+        const Vector a = get(2 * i), b = get(2 * i + kLanes);
+        if constexpr (kLanes == 4)
+          put(i, __builtin_shufflevector(a, b, 0, 2, 4, 6));
+        else
+          put(i, __builtin_shufflevector(a, b, 0, 2));
+      }
+    } else if (apart == 2) {
+      for (; i + kLanes < count; i += kLanes) {
+        const Vector a = get(i), zeros = {};
+        if constexpr (kLanes == 4) {
+          put(2 * i, __builtin_shufflevector(a, zeros, 0, 4, 1, 5));
+          put(2 * i + kLanes, __builtin_shufflevector(a, zeros, 2, 6, 3, 7));
+        } else {
+          put(2 * i, __builtin_shufflevector(a, zeros, 0, 2));
+          put(2 * i + kLanes, __builtin_shufflevector(a, zeros, 1, 3));
+        }
+      }
+    }
+    for (; i < count; ++i) to[i * apart] = x[i * step];
   }
 };
 
