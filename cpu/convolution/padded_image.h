@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "gradus/cpu/backend.h"
@@ -28,6 +29,13 @@ void copy_along(const T* from, int64_t count, T* to) {
 // dimension, if that is not outside; place q is element q / images of image q % images.
 struct ImageDim {
   int64_t size, spread, before, images, length;  // length: of an image
+
+  // The image of place q, and where it lies there. A short line would wait for divisions.
+  std::pair<int64_t, int64_t> image_and_place(int64_t q) const {
+    if (images == 1) return {0, q};
+    if (images == 2) return {q & 1, q >> 1};
+    return {q % images, q / images};
+  }
 };
 
 // Memory of the CPU's blocks. Errors: OutOfMemoryError.
@@ -59,21 +67,10 @@ struct PaddedImage {
 
   // Where padded place q lies, in its channel.
   int64_t offset(int64_t q0, int64_t q1, int64_t q2) const {
-    const int64_t q[] = {q0, q1, q2};
-    int64_t which = 0, where = 0;
-    for (int d = 0; d < kSpatial; ++d) {
-      const int64_t images = dim[d].images;
-      if (images == 1) {  // without the divisions, which a short line would wait for
-        where = where * dim[d].length + q[d];
-      } else if (images == 2) {
-        which = which * 2 + (q[d] & 1);
-        where = where * dim[d].length + (q[d] >> 1);
-      } else {
-        which = which * images + q[d] % images;
-        where = where * dim[d].length + q[d] / images;
-      }
-    }
-    return which * image() + where;
+    const auto [w0, p0] = dim[0].image_and_place(q0);
+    const auto [w1, p1] = dim[1].image_and_place(q1);
+    const auto [w2, p2] = dim[2].image_and_place(q2);
+    return ((w0 * dim[1].images + w1) * dim[2].images + w2) * image() + (p0 * dim[1].length + p1) * dim[2].length + p2;
   }
 
   // The taps of all channels, by windows of this shape, with `more` of the last one at the end.
@@ -94,8 +91,9 @@ struct PaddedImage {
   // cut off.
   template <class F>
   void each_line(const F& f) const {
-    const ImageDim& row = dim[2];
-    const int64_t padded = row.images * row.length;
+    // In locals: for all that the compiler knows, a vector that is written may be the image.
+    const ImageDim depth = dim[0], column = dim[1], row = dim[2];
+    const int64_t size = image(), padded = row.images * row.length;
     const int64_t first = row.before >= 0 ? 0 : (-row.before + row.spread - 1) / row.spread;
     const int64_t last =
         padded <= row.before ? 0 : std::min(row.size, (padded - row.before - 1) / row.spread + 1);
@@ -104,18 +102,19 @@ struct PaddedImage {
       int64_t k = first, at = row.before + first * row.spread;
       if (row.images > 1) {
         k += (which + row.images - at % row.images) % row.images;
-        at = which * image() + (k + row.before) / row.images;
+        at = which * size + (k + row.before) / row.images;
       }
       if (k >= last) continue;
       const int64_t count = (last - k - 1) / row.images + 1;
       int64_t from = k;
-      for (int64_t i = 0; i < dim[0].size; ++i)
-        for (int64_t j = 0; j < dim[1].size; ++j, from += row.size) {
-          const int64_t q0 = i * dim[0].spread + dim[0].before;
-          const int64_t q1 = j * dim[1].spread + dim[1].before;
-          if (q0 >= 0 && q1 >= 0 && q0 < dim[0].images * dim[0].length &&
-              q1 < dim[1].images * dim[1].length)
-            f(from, count, row.images, offset(q0, q1, 0) + at, row.spread);
+      for (int64_t i = 0; i < depth.size; ++i)
+        for (int64_t j = 0; j < column.size; ++j, from += row.size) {
+          const int64_t q0 = i * depth.spread + depth.before, q1 = j * column.spread + column.before;
+          if (q0 < 0 || q1 < 0 || q0 >= depth.images * depth.length || q1 >= column.images * column.length) continue;
+          const auto [w0, p0] = depth.image_and_place(q0);
+          const auto [w1, p1] = column.image_and_place(q1);
+          const int64_t line = (w0 * column.images + w1) * row.images * size + (p0 * column.length + p1) * row.length;
+          f(from, count, row.images, line + at, row.spread);
         }
     }
   }
@@ -159,36 +158,39 @@ struct PaddedImage {
         for (int64_t j = 0; j < rows; ++j)
           copy_along(x + i * plane + j * row, some, copied + i * layer + j * length);
   }
-  // to[i * apart] = x[i * step]. Short lines and a stride of 2 are common.
+  // to[i * apart] = x[i * step], of which one is 1. Strides of 2 are common. The last vector reaches back over the one
+  // before.
   template <class T>
   static void copy_line(const T* x, int64_t count, int64_t step, T* to, int64_t apart) {
     typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+    constexpr int64_t kLanes = kBlock<T>;
+    if (step == 1 && apart == 1) return copy_along(x, count, to);
+    if (count < kLanes || std::max(step, apart) > 2) {
+      for (int64_t i = 0; i < count; ++i) to[i * apart] = x[i * step];
+      return;
+    }
     const auto get = [x](int64_t at) { return *reinterpret_cast<const Vector*>(x + at); };
     const auto put = [to](int64_t at, const Vector& v) { *reinterpret_cast<Vector*>(to + at) = v; };
-    constexpr int64_t kLanes = kBlock<T>;
-    int64_t i = 0;
-    if (step == 1 && apart == 1) return copy_along(x, count, to);
-    if (step == 2) {
-      for (; i + kLanes < count; i += kLanes) {
-        const Vector a = get(2 * i), b = get(2 * i + kLanes);
+    const auto copy_lanes = [&](int64_t i) {
+      if (step == 2) {
+        const Vector a = get(2 * i), b = get(2 * i + kLanes - 1);
         if constexpr (kLanes == 4)
-          put(i, __builtin_shufflevector(a, b, 0, 2, 4, 6));
+          put(i, __builtin_shufflevector(a, b, 0, 2, 5, 7));
         else
-          put(i, __builtin_shufflevector(a, b, 0, 2));
-      }
-    } else if (apart == 2) {
-      for (; i + kLanes < count; i += kLanes) {
+          put(i, __builtin_shufflevector(a, b, 0, 3));
+      } else {
         const Vector a = get(i), zeros = {};
         if constexpr (kLanes == 4) {
           put(2 * i, __builtin_shufflevector(a, zeros, 0, 4, 1, 5));
-          put(2 * i + kLanes, __builtin_shufflevector(a, zeros, 2, 6, 3, 7));
+          put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 4, 2, 5, 3));
         } else {
           put(2 * i, __builtin_shufflevector(a, zeros, 0, 2));
-          put(2 * i + kLanes, __builtin_shufflevector(a, zeros, 1, 3));
+          put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 2, 1));
         }
       }
-    }
-    for (; i < count; ++i) to[i * apart] = x[i * step];
+    };
+    for (int64_t i = 0; i + kLanes < count; i += kLanes) copy_lanes(i);
+    copy_lanes(count - kLanes);
   }
 };
 
