@@ -17,7 +17,7 @@ namespace gradus::cpu {
 
 // to[i] = from[i] along a line of an image.
 template <class T>
-void copy_along(const T* from, int64_t count, T* to) {
+[[gnu::always_inline]] inline void copy_along(const T* from, int64_t count, T* to) {
   constexpr int64_t kMany = 32;
   if (count > kMany)
     std::copy_n(from, count, to);

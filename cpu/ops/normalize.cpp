@@ -36,18 +36,28 @@ template <class T>
 struct Rows {
   const NormalizedRows& rows;
   const NormLoops<T>& loops = table_of<NormLoops<T>>();
+  const int64_t weights = rows.weights();
 
   bool by_element() const { return rows.inner == 1 && rows.length > 1; }
+  // f(row, its group, where its mean and rstd are) for some rows: a short one would wait for divisions.
+  template <class F>
+  void each(int64_t first, int64_t last, const F& f) const {
+    int64_t group = rows.group(first);
+    for (int64_t r = first; r < last; ++r) {
+      f(r, group, rows.shared ? group : r);
+      if (++group == rows.groups) group = 0;
+    }
+  }
   // The weights of a row.
-  const T* of_row(const T* weight, int64_t row) const {
-    return weight ? weight + rows.group(row) * rows.weights() : nullptr;
+  const T* of_group(const T* weight, int64_t group) const {
+    return weight ? weight + group * weights : nullptr;
   }
   // f(first element, elements, the scalar weight, the scalar bias) for runs of one weight; for the
   // whole row, with 1 and 0, where each element has its own.
   template <class F>
   void for_runs(const T* weight, const T* bias, const F& f) const {
     if (by_element()) return f(0, rows.length, T(1), T(0));
-    for (int64_t k = 0; k < rows.weights(); ++k)
+    for (int64_t k = 0; k < weights; ++k)
       f(k * rows.inner, rows.inner, weight ? weight[k] : T(1), bias ? bias[k] : T(0));
   }
 
@@ -118,31 +128,31 @@ struct Rows {
           const double squares = row_moments(x + r * rows.length, means[r]);
           rstds[r] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(rows.length) + eps));
         }
-      for (int64_t r = first; r < last; ++r) {
-        const T *from = x + r * rows.length, *w = of_row(weight, r), *b = of_row(bias, r);
-        const T mean = means[rows.statistic(r)], rstd = rstds[rows.statistic(r)];
+      each(first, last, [&](int64_t r, int64_t group, int64_t at) {
+        const T *from = x + r * rows.length, *w = of_group(weight, group), *b = of_group(bias, group);
+        const T mean = means[at], rstd = rstds[at];
         for_runs(w, b, [&](int64_t i, int64_t n, T scale, T shift) {
           loops.apply(n, from + i, mean, rstd * scale, shift, by_element() ? w : nullptr,
                       by_element() ? b : nullptr, out + r * rows.length + i);
         });
-      }
+      });
     });
   }
 
   // Sums of rows, of which `lines` share the work: each has its own line of the table.
   void sum(const T* grad, const T* x, const T* mean, const T* rstd, T* sums) const {
-    const int64_t width = rows.groups * rows.weights(), samples = rows.rows / rows.groups;
+    const int64_t width = rows.groups * weights, samples = rows.rows / rows.groups;
     const int64_t lines = std::min(samples, kLines), share = divide_up(samples, lines);
     const StoragePtr memory =
         cpu_backend().allocate(static_cast<size_t>(2 * lines * width) * sizeof(T), Device(kCPU));
     T* const table = static_cast<T*>(memory->data());
     std::fill(table, table + 2 * lines * width, T(0));
-    const auto add_row = [&](int64_t r, T* weight_sums, T* bias_sums) {
+    const auto add_row = [&](int64_t r, int64_t at, T* weight_sums, T* bias_sums) {
       const T *g = grad + r * rows.length, *from = x + r * rows.length;
-      const T m = mean[rows.statistic(r)], s = rstd[rows.statistic(r)];
+      const T m = mean[at], s = rstd[at];
       if (by_element())
         return loops.add_products(rows.length, g, from, m, s, weight_sums, bias_sums);
-      for (int64_t k = 0; k < rows.weights(); ++k) {
+      for (int64_t k = 0; k < weights; ++k) {
         double products = 0;
         const double sum = loops.grad_sums(rows.inner, g + k * rows.inner, from + k * rows.inner, m,
                                            nullptr, products);
@@ -155,10 +165,10 @@ struct Rows {
                    for (int64_t line = begin; line < end; ++line) {
                      T* const weight_sums = table + 2 * line * width;
                      const int64_t last = std::min((line + 1) * share, samples) * rows.groups;
-                     for (int64_t r = line * share * rows.groups; r < last; ++r) {
-                       const int64_t first = rows.group(r) * rows.weights();
-                       add_row(r, weight_sums + first, weight_sums + width + first);
-                     }
+                     each(line * share * rows.groups, last, [&](int64_t r, int64_t group, int64_t at) {
+                       const int64_t first = group * weights;
+                       add_row(r, at, weight_sums + first, weight_sums + width + first);
+                     });
                    }
                  });
     std::copy(table, table + 2 * width, sums);
@@ -168,21 +178,21 @@ struct Rows {
 
   void normalize_grad(const T* grad, const T* x, const T* mean, const T* rstd, const T* weight,
                       const T* sums, T* out) const {
-    const auto n = static_cast<double>(rows.elements());
+    const double share = 1 / static_cast<double>(rows.elements());
     struct Sums {
       T shift, slope;
     };
     for_rows(rows, [&](int64_t first, int64_t last) {
       Sums of_rows[kMostRows];
-      for (int64_t r = first; r < last; ++r) {
-        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_row(weight, r);
-        const T m = mean[rows.statistic(r)], s = rstd[rows.statistic(r)];
+      each(first, last, [&](int64_t r, int64_t group, int64_t at) {
+        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_group(weight, group);
+        const T m = mean[at], s = rstd[at];
         // The sums of grad times weight, and of that times x - mean.
         double sum = 0, products = 0;
         if (rows.shared) {
           const T scale = w ? *w : T(1);
-          sum = static_cast<double>(sums[rows.groups + rows.group(r)] * scale);
-          products = static_cast<double>(sums[rows.group(r)] * scale / s);
+          sum = static_cast<double>(sums[rows.groups + group] * scale);
+          products = static_cast<double>(sums[group] * scale / s);
         } else {
           for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {
             const auto factor = static_cast<double>(scale);
@@ -192,17 +202,17 @@ struct Rows {
             products += factor * part;
           });
         }
-        of_rows[r - first] = {s * static_cast<T>(sum / n), s * s * s * static_cast<T>(products / n)};
-      }
-      for (int64_t r = first; r < last; ++r) {
-        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_row(weight, r);
-        const T m = mean[rows.statistic(r)], s = rstd[rows.statistic(r)];
+        of_rows[r - first] = {s * static_cast<T>(sum * share), s * s * s * static_cast<T>(products * share)};
+      });
+      each(first, last, [&](int64_t r, int64_t group, int64_t at) {
+        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_group(weight, group);
+        const T m = mean[at], s = rstd[at];
         const auto [shift, slope] = of_rows[r - first];
         for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {
           loops.apply_grad(count, g + i, from + i, m, s * scale, shift, slope,
                            by_element() ? w : nullptr, out + r * rows.length + i);
         });
-      }
+      });
     });
   }
 };
