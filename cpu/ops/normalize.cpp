@@ -151,7 +151,7 @@ struct Rows {
       const T *g = grad + r * rows.length, *from = x + r * rows.length;
       const T m = mean[at], s = rstd[at];
       if (by_element())
-        return loops.add_products(rows.length, g, from, m, s, weight_sums, bias_sums);
+        return loops.add_products(1, rows.length, g, from, &m, &s, weight_sums, bias_sums);
       for (int64_t k = 0; k < weights; ++k) {
         double products = 0;
         const double sum = loops.grad_sums(rows.inner, g + k * rows.inner, from + k * rows.inner, m,
@@ -165,7 +165,15 @@ struct Rows {
                    for (int64_t line = begin; line < end; ++line) {
                      T* const weight_sums = table + 2 * line * width;
                      const int64_t last = std::min((line + 1) * share, samples) * rows.groups;
-                     each(line * share * rows.groups, last, [&](int64_t r, int64_t group, int64_t at) {
+                     const int64_t begin_row = line * share * rows.groups;
+                     if (by_element() && rows.groups == 1 && !rows.shared) {
+                       for (int64_t r = begin_row; r < last; r += kMostRows)
+                         loops.add_products(std::min(kMostRows, last - r), rows.length,
+                                            grad + r * rows.length, x + r * rows.length,
+                                            mean + r, rstd + r, weight_sums, weight_sums + width);
+                       continue;
+                     }
+                     each(begin_row, last, [&](int64_t r, int64_t group, int64_t at) {
                        const int64_t first = group * weights;
                        add_row(r, at, weight_sums + first, weight_sums + width + first);
                      });

@@ -24,6 +24,7 @@ struct Vec {
   typedef T Type __attribute__((vector_size(GRADUS_VECTOR), aligned(sizeof(T)), may_alias));
 
   static GRADUS_TARGET Type load(const T* x) { return *reinterpret_cast<const Type*>(x); }
+  static GRADUS_TARGET void store(T* x, const Type& v) { *reinterpret_cast<Type*>(x) = v; }
   static GRADUS_TARGET double sum(const Type& x) {
     return sum_halves(x, std::make_integer_sequence<int, kLanes / 2>());
   }
@@ -134,12 +135,23 @@ GRADUS_TARGET void apply_grad(int64_t n, const T* grad, const T* x, T mean, T sc
 }
 
 template <class T>
-GRADUS_TARGET void add_products(int64_t n, const T* grad, const T* x, T mean, T rstd,
-                                T* weight_grad, T* bias_grad) {
-  for (int64_t i = 0; i < n; ++i) {
-    weight_grad[i] += grad[i] * ((x[i] - mean) * rstd);
-    bias_grad[i] += grad[i];
+GRADUS_TARGET void add_products(int64_t rows, int64_t n, const T* grad, const T* x, const T* mean,
+                                const T* rstd, T* weight_grad, T* bias_grad) {
+  int64_t i = 0;
+  for (; i + Vec<T>::kLanes <= n; i += Vec<T>::kLanes) {
+    auto weight = Vec<T>::load(weight_grad + i), bias = Vec<T>::load(bias_grad + i);
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto g = Vec<T>::load(grad + r * n + i);
+      weight += g * ((Vec<T>::load(x + r * n + i) - mean[r]) * rstd[r]);
+      bias += g;
+    }
+    Vec<T>::store(weight_grad + i, weight), Vec<T>::store(bias_grad + i, bias);
   }
+  for (; i < n; ++i)
+    for (int64_t r = 0; r < rows; ++r) {
+      weight_grad[i] += grad[r * n + i] * ((x[r * n + i] - mean[r]) * rstd[r]);
+      bias_grad[i] += grad[r * n + i];
+    }
 }
 
 }  // namespace
