@@ -91,7 +91,7 @@ struct PaddedImage {
   // cut off.
   template <class F>
   void each_line(const F& f) const {
-    // In locals: for all that the compiler knows, a vector that is written may be the image.
+    // Locals, since the compiler takes a vector that is written for a part of the image.
     const ImageDim depth = dim[0], column = dim[1], row = dim[2];
     const int64_t size = image(), padded = row.images * row.length;
     const int64_t first = row.before >= 0 ? 0 : (-row.before + row.spread - 1) / row.spread;
@@ -143,7 +143,7 @@ struct PaddedImage {
   }
   template <class T>
   void copy_plain(const T* x, int64_t channels, T* copied) const {
-    // In locals: for all that the compiler knows, a vector that is written may be the image.
+    // Locals, since the compiler takes a vector that is written for a part of the image.
     int64_t first[kSpatial], count[kSpatial];
     for (int d = 0; d < kSpatial; ++d) {
       first[d] = std::max<int64_t>(-dim[d].before, 0);

@@ -20,8 +20,8 @@ const T* data(const Tensor& x) {
   return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
 }
 
-// f(first row, last row) for a few rows that stay in the first-level cache, on several threads. What waits for a row's
-// sums comes after the sums of all of them.
+// f(first row, last row) for a few rows that stay in the first-level cache, on several threads. f sums all of them before
+// it computes what waits for a row's sums.
 template <class F>
 void for_rows(const NormalizedRows& rows, const F& f) {
   constexpr int64_t kElements = 4096;

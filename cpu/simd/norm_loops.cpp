@@ -30,7 +30,7 @@ struct Vec {
   }
 
  private:
-  // In double, in pairs.
+  // The sum in double, by pairs.
   template <class V, int... lane>
   static GRADUS_TARGET double sum_halves(const V& x, std::integer_sequence<int, lane...>) {
     constexpr int kHalf = sizeof...(lane);

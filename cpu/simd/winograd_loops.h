@@ -8,8 +8,8 @@
 
 namespace gradus::cpu {
 
-// Where the lines of tiles that lie side by side, two elements apart, begin: the second one `odd` elements behind the
-// first, the third and the fourth `below` behind these. The last two columns of the tiles lie `right` behind the first two.
+// Tiles lie side by side, two elements apart. The second line begins `odd` elements behind the first. The third and the
+// fourth begin `below` behind these. The last two columns of a tile lie `right` behind its first two.
 struct TileLines {
   int64_t odd, below, right;
 };
