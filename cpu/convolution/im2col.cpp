@@ -17,7 +17,7 @@ namespace gradus::cpu {
 namespace {
 
 constexpr int64_t kFewPlaces = 256;  // of a product of several samples
-constexpr int64_t kPlacesOfOne = 128;
+constexpr int64_t kPlacesOfMatrix = 128;
 constexpr int64_t kFewOfCut = 16;    // filters or channels
 constexpr int64_t kFewRows = 32, kFewColumns = 64;
 
@@ -27,15 +27,18 @@ void multiply_unfolded(const Product<T>& p) {
   multiply_packed(p, table_of<MicroKernel<T>>());
 }
 
-// An image of many places is a product of its own, which needs no copy of the gradient or the
-// result.
-bool is_one_product(const Convolution& s) { return s.outputs() >= kPlacesOfOne; }
-
 // No padding, and no element in two windows.
 bool windows_lie_apart(const Convolution& s) {
   return std::all_of(s.dim, s.dim + kSpatial, [](const WindowDim& w) {
     return w.padding == 0 && w.stride > (w.kernel - 1) * w.dilation;
   });
+}
+
+// An image of many places is a product of its own, which needs no copy of the gradient or the
+// result. Fewer places are enough where the image needs none, too.
+bool is_one_product(const Convolution& s) {
+  const bool is_matrix = s.inputs() == s.outputs() && windows_lie_apart(s);
+  return s.outputs() >= (is_matrix ? kPlacesOfMatrix : kFewPlaces);
 }
 
 // The windows of samples, channel by channel.
