@@ -83,7 +83,7 @@ struct Windows {
     const int64_t count = s.dim[2].out, stride = s.dim[2].stride;
     if (apart)
       return each_line_apart(channels, [&](int64_t r, int64_t seen, int64_t at) {
-        for (int64_t k = 0; k < count; ++k) rows[r * row + at + k] = x[seen + k * stride];
+        copy_line(x + seen, count, stride, rows + r * row + at, 1);
       });
     const Buffer<T> copy(image.channel());
     std::fill_n(copy.data(), image.channel(), T(0));

@@ -25,6 +25,41 @@ template <class T>
     copy_few(from, count, to);
 }
 
+// to[i * apart] = x[i * step], of which one is 1. Strides of 2 are common. The last vector reaches back over the one
+// before.
+template <class T>
+void copy_line(const T* x, int64_t count, int64_t step, T* to, int64_t apart) {
+  typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+  constexpr int64_t kLanes = kBlock<T>;
+  if (step == 1 && apart == 1) return copy_along(x, count, to);
+  if (count < kLanes || std::max(step, apart) > 2) {
+    for (int64_t i = 0; i < count; ++i) to[i * apart] = x[i * step];
+    return;
+  }
+  const auto get = [x](int64_t at) { return *reinterpret_cast<const Vector*>(x + at); };
+  const auto put = [to](int64_t at, const Vector& v) { *reinterpret_cast<Vector*>(to + at) = v; };
+  const auto copy_lanes = [&](int64_t i) {
+    if (step == 2) {
+      const Vector a = get(2 * i), b = get(2 * i + kLanes - 1);
+      if constexpr (kLanes == 4)
+        put(i, __builtin_shufflevector(a, b, 0, 2, 5, 7));
+      else
+        put(i, __builtin_shufflevector(a, b, 0, 3));
+    } else {
+      const Vector a = get(i), zeros = {};
+      if constexpr (kLanes == 4) {
+        put(2 * i, __builtin_shufflevector(a, zeros, 0, 4, 1, 5));
+        put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 4, 2, 5, 3));
+      } else {
+        put(2 * i, __builtin_shufflevector(a, zeros, 0, 2));
+        put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 2, 1));
+      }
+    }
+  };
+  for (int64_t i = 0; i + kLanes < count; i += kLanes) copy_lanes(i);
+  copy_lanes(count - kLanes);
+}
+
 // One dimension. Element i of `size` comes to place q = i * spread + before of the padded
 // dimension, if that is not outside; place q is element q / images of image q % images.
 struct ImageDim {
@@ -157,40 +192,6 @@ struct PaddedImage {
       for (int64_t i = 0; i < depths; ++i)
         for (int64_t j = 0; j < rows; ++j)
           copy_along(x + i * plane + j * row, some, copied + i * layer + j * length);
-  }
-  // to[i * apart] = x[i * step], of which one is 1. Strides of 2 are common. The last vector reaches back over the one
-  // before.
-  template <class T>
-  static void copy_line(const T* x, int64_t count, int64_t step, T* to, int64_t apart) {
-    typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
-    constexpr int64_t kLanes = kBlock<T>;
-    if (step == 1 && apart == 1) return copy_along(x, count, to);
-    if (count < kLanes || std::max(step, apart) > 2) {
-      for (int64_t i = 0; i < count; ++i) to[i * apart] = x[i * step];
-      return;
-    }
-    const auto get = [x](int64_t at) { return *reinterpret_cast<const Vector*>(x + at); };
-    const auto put = [to](int64_t at, const Vector& v) { *reinterpret_cast<Vector*>(to + at) = v; };
-    const auto copy_lanes = [&](int64_t i) {
-      if (step == 2) {
-        const Vector a = get(2 * i), b = get(2 * i + kLanes - 1);
-        if constexpr (kLanes == 4)
-          put(i, __builtin_shufflevector(a, b, 0, 2, 5, 7));
-        else
-          put(i, __builtin_shufflevector(a, b, 0, 3));
-      } else {
-        const Vector a = get(i), zeros = {};
-        if constexpr (kLanes == 4) {
-          put(2 * i, __builtin_shufflevector(a, zeros, 0, 4, 1, 5));
-          put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 4, 2, 5, 3));
-        } else {
-          put(2 * i, __builtin_shufflevector(a, zeros, 0, 2));
-          put(2 * i + kLanes - 1, __builtin_shufflevector(a, zeros, 2, 1));
-        }
-      }
-    };
-    for (int64_t i = 0; i + kLanes < count; i += kLanes) copy_lanes(i);
-    copy_lanes(count - kLanes);
   }
 };
 
