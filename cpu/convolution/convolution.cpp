@@ -112,7 +112,7 @@ void correlate_lines(const Correlation<T>& c, int64_t part, const T* weight, con
   const bool are_short = divide_up(reach, kLanes) < height * divide_up(width, kLanes);
   T* to = c.out + part * c.out_plane;
   for (int64_t i = 0; i < depth; ++i, image += c.image.dim[1].length * length) {
-    if (are_short) line(c.taps, weight, image, taps.data(), bias, reach, span);
+    if (are_short) line(c.taps, weight, image, taps.data(), bias, round_up(reach, kLanes), span);
     for (int64_t j = 0; j < height; ++j, to += width)
       if (are_short)
         copy_few(span + j * length, width, to);
@@ -139,7 +139,7 @@ void correlate(const Correlation<T>& c, const T* weight) {
   const int64_t grain = std::max<int64_t>(2 * kConvolutionGrain * cuts / work, 1);
   parallel_for(0, whole * cuts, grain, [&](int64_t begin, int64_t end) {
     const Buffer<T> image(size + kernel.columns),
-        tile(is_line(c) ? c.image.image() : kernel.rows * kernel.columns);
+        tile(is_line(c) ? c.image.image() + kernel.columns : kernel.rows * kernel.columns);
     std::fill_n(image.data(), size + kernel.columns, T(0));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t part = i / cuts, group = part % c.groups;
@@ -232,7 +232,7 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
   constexpr int64_t kMostChunks = 16, kMostSums = 1 << 22, kBatchBytes = 1 << 17;
   // A fold of fewer lanes spends its time on adding them up, so that small images are folded
   // together beyond a cache of kBatchBytes.
-  constexpr int64_t kFewLanes = 1024, kMostBytes = 1 << 23;
+  constexpr int64_t kFewLanes = 1024, kMostBytes = 1 << 23, kPieceBytes = 1 << 20;
   const Kernel& kernel = table_of<Kernel>();
   const PaddedImage image = image_of_input(s);
   const int64_t places[] = {s.dim[0].out, s.dim[1].out, s.dim[2].out};
@@ -253,17 +253,24 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
                                   divide_up(s.batch * sums, kMostSums), int64_t{1}});
   const int64_t chunks = divide_up(s.batch, chunk);
   const int64_t each = (size + all_rows * span) * static_cast<int64_t>(sizeof(T));
-  const int64_t at_once = std::clamp<int64_t>(
-      std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1, chunk);
+  // Windows of one element: images and gradients lie as they are to be read.
+  const bool as_given = image.channel() == s.inputs() && span == s.outputs() && s.inputs() == span && all_rows == rows;
+  const int64_t at_once =
+      as_given ? 1
+               : std::clamp<int64_t>(
+                     std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1, chunk);
+  // Places that are folded at once, so that a cache holds them for all rows and taps.
+  const int64_t piece = round_up(divide_up(span, divide_up(each, kPieceBytes)), Kernel::kLanes);
   const Buffer<T> partial(chunks * sums);
   const int64_t row_tiles = all_rows / row_step;
   const int64_t cuts = std::min(divide_up(thread_count(), chunks * s.groups), row_tiles);
   const int64_t rows_each = divide_up(row_tiles, cuts) * row_step;
   parallel_for(0, chunks * s.groups * cuts, 1, [&](int64_t begin, int64_t end) {
     const int64_t image_size = size + Kernel::kLanes;
-    const Buffer<T> images(at_once * image_size), grads(at_once * all_rows * span);
-    std::fill_n(images.data(), at_once * image_size, T(0));
-    std::fill_n(grads.data(), at_once * all_rows * span, T(0));
+    const int64_t copies = as_given ? 0 : at_once;
+    const Buffer<T> images(copies * image_size), grads(copies * all_rows * span);
+    std::fill_n(images.data(), copies * image_size, T(0));
+    std::fill_n(grads.data(), copies * all_rows * span, T(0));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t cut = i % cuts, group = i / cuts % s.groups, c = i / cuts / s.groups;
       const int64_t first_row = cut * rows_each,
@@ -273,8 +280,8 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
       std::fill(to + first_row * all_taps, to + end_row * all_taps, T(0));
       const int64_t last = std::min((c + 1) * chunk, s.batch);
       for (int64_t first = c * chunk; first < last; first += at_once) {
-        const int64_t count = std::min(at_once, last - first);
-        for (int64_t n = 0; n < count; ++n) {
+        const int64_t count = std::min(at_once, last - first), first_part = first * s.groups + group;
+        for (int64_t n = 0; n < count && !as_given; ++n) {
           const int64_t part = (first + n) * s.groups + group;
           image.copy(input + part * channels * s.inputs(), channels,
                      images.data() + n * image_size);
@@ -283,14 +290,16 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
             T* const line = grads.data() + (n * all_rows + r) * span;
             for (int64_t j = 0; j < places[0]; ++j)
               for (int64_t k = 0; k < places[1]; ++k, from += places[2])
-                std::copy_n(from, places[2],
-                            line + (j * image.dim[1].length + k) * image.dim[2].length);
+                copy_along(from, places[2], line + (j * image.dim[1].length + k) * image.dim[2].length);
           }
         }
-        for (int64_t t = 0; t < taps; t += fold_taps)
-          for (int64_t r = first_row; r < end_row; r += fold_rows)
-            fold(count, span, grads.data() + r * span, all_rows * span, span, images.data(),
-                 image_size, offsets.data() + t, to + r * all_taps + t, all_taps);
+        const T* const a = as_given ? grad + first_part * rows * span : grads.data();
+        const T* const b = as_given ? input + first_part * size : images.data();
+        for (int64_t p = 0; p < span; p += piece)
+          for (int64_t t = 0; t < taps; t += fold_taps)
+            for (int64_t r = first_row; r < end_row; r += fold_rows)
+              fold(count, std::min(piece, span - p), a + r * span + p, all_rows * span, span, b + p, image_size,
+                   offsets.data() + t, to + r * all_taps + t, all_taps);
       }
     }
   });

@@ -16,7 +16,8 @@ namespace gradus::cpu {
 
 namespace {
 
-constexpr int64_t kFewPlaces = 256;  // of a product
+constexpr int64_t kFewPlaces = 256;  // of a product of several samples
+constexpr int64_t kPlacesOfMatrix = 128;
 constexpr int64_t kFewOfCut = 16;    // filters or channels
 constexpr int64_t kFewRows = 32, kFewColumns = 64;
 
@@ -26,15 +27,18 @@ void multiply_unfolded(const Product<T>& p) {
   multiply_packed(p, table_of<MicroKernel<T>>());
 }
 
-// An image of many places is a product of its own, which needs no copy of the gradient or the
-// result.
-bool is_one_product(const Convolution& s) { return s.outputs() >= kFewPlaces; }
-
 // No padding, and no element in two windows.
 bool windows_lie_apart(const Convolution& s) {
   return std::all_of(s.dim, s.dim + kSpatial, [](const WindowDim& w) {
     return w.padding == 0 && w.stride > (w.kernel - 1) * w.dilation;
   });
+}
+
+// An image of many places is a product of its own, which needs no copy of the gradient or the
+// result. Fewer places are enough where the image needs none, too.
+bool is_one_product(const Convolution& s) {
+  const bool is_matrix = s.inputs() == s.outputs() && windows_lie_apart(s);
+  return s.outputs() >= (is_matrix ? kPlacesOfMatrix : kFewPlaces);
 }
 
 // The windows of samples, channel by channel.
@@ -79,7 +83,7 @@ struct Windows {
     const int64_t count = s.dim[2].out, stride = s.dim[2].stride;
     if (apart)
       return each_line_apart(channels, [&](int64_t r, int64_t seen, int64_t at) {
-        for (int64_t k = 0; k < count; ++k) rows[r * row + at + k] = x[seen + k * stride];
+        copy_line(x + seen, count, stride, rows + r * row + at, 1);
       });
     const Buffer<T> copy(image.channel());
     std::fill_n(copy.data(), image.channel(), T(0));
@@ -146,7 +150,7 @@ void for_shares(const Convolution& s, int64_t size, int64_t samples, const F& f)
 }
 
 int64_t samples_of_product(const Convolution& s) {
-  return std::min(divide_up(kFewPlaces, s.outputs()), s.batch);
+  return is_one_product(s) ? 1 : std::min(divide_up(kFewPlaces, s.outputs()), s.batch);
 }
 
 template <class T>

@@ -32,8 +32,6 @@ struct TiledPlane {
   int64_t lines, tiles;
 
   int64_t elements() const { return height * width; }
-  // The length of a line of the copy in which tiles lie alike.
-  int64_t length() const { return 2 * divide_up(tiles, kLanes) * kLanes + 2; }
 };
 
 // The tiles of a convolution's output, or of the gradient of its input, and what they see.
@@ -74,25 +72,69 @@ void for_samples(const Block& block, int64_t lines, const F& f) {
   }
 }
 
+// The copy of a plane in which tiles lie alike, without the zeros around the plane: every second line, and those between
+// them. Short lines of tiles lie side by side, so that they share vectors. Then the last two columns of a tile are the
+// first two of the next one no longer, and come from a second copy.
+class TiledCopy {
+ public:
+  // Tiles overlap by `overlap`.
+  TiledCopy(const TiledPlane& of, int64_t overlap)
+      : plane(of),
+        reach(overlap),
+        is_dense(2 * plane.tiles <= kLanes),
+        pitch(is_dense ? 2 * plane.tiles : 2 * divide_up(plane.tiles, kLanes) * kLanes + overlap),
+        size((plane.lines + overlap / 2) * pitch + 2 * kLanes),
+        at{is_dense ? 2 * size : size, pitch, is_dense ? size : 2},
+        memory(2 * at.odd) {
+    std::fill_n(memory.data(), 2 * at.odd, 0.0f);
+  }
+
+  // The lines of tiles of a plane x.
+  void copy(const float* x, const Block& lines) const {
+    const int64_t first = std::max<int64_t>(2 * lines.first - plane.above, 0);
+    const int64_t last = std::min(2 * lines.last + reach - plane.above, plane.height);
+    const int64_t begin = std::max<int64_t>(2 - plane.before, 0);
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t line = i + plane.above;
+      const float* const from = x + i * plane.width;
+      float* const to = memory.data() + line % 2 * at.odd + line / 2 * pitch + plane.before;
+      copy_along(from, std::min(plane.width, pitch - plane.before), to);
+      if (is_dense && reach > 0)
+        copy_along(from + begin, std::min(plane.width, pitch + 2 - plane.before) - begin,
+                   to + at.right + begin - 2);
+    }
+  }
+  // f(tiles, where they lie) for those lines, a vector's tiles or more at a time.
+  template <class F>
+  void each(const Block& lines, const F& f) const {
+    if (is_dense) return f((lines.last - lines.first) * plane.tiles, memory.data() + lines.first * pitch);
+    for (int64_t i = lines.first; i < lines.last; ++i) f(plane.tiles, memory.data() + i * pitch);
+  }
+
+  const TiledPlane& plane;
+  int64_t reach;
+  bool is_dense;
+  int64_t pitch, size;  // of a line of tiles, of a copy
+  TileLines at;
+
+ private:
+  Buffer<float> memory;
+};
+
 // Points of the tiles of a block, for some channels: out[point][channel][tile], `row` tiles apart.
 // x: the first sample's channels; others are `sample` elements apart. Tiles overlap by `overlap`.
-void bring_to_points(void (*loop)(int64_t, const float*, int64_t, float*, int64_t),
+void bring_to_points(void (*loop)(int64_t, const float*, const TileLines&, float*, int64_t),
                      const TiledPlane& plane, int64_t overlap, const Block& block, const float* x,
                      int64_t sample, int64_t channels, int64_t row, float* out) {
-  const int64_t length = plane.length(), size = (2 * plane.lines + overlap) * length;
-  const Buffer<float> copy(size);
-  std::fill_n(copy.data(), size, 0.0f);
+  const TiledCopy copy(plane, overlap);
   for (int64_t c = 0; c < channels; ++c, out += row) {
     float* to = out;  // a line's last vector reaches over its end, and the next line follows
     for_samples(block, plane.lines, [&](int64_t s, const Block& lines) {
-      const float* const from = x + s * sample + c * plane.elements();
-      const int64_t first = std::max<int64_t>(2 * lines.first - plane.above, 0);
-      const int64_t last = std::min(2 * lines.last + overlap - plane.above, plane.height);
-      for (int64_t i = first; i < last; ++i)
-        std::copy_n(from + i * plane.width, plane.width,
-                    copy.data() + (i + plane.above) * length + plane.before);
-      for (int64_t i = lines.first; i < lines.last; ++i, to += plane.tiles)
-        loop(plane.tiles, copy.data() + 2 * i * length, length, to, channels * row);
+      copy.copy(x + s * sample + c * plane.elements(), lines);
+      copy.each(lines, [&](int64_t tiles, const float* seen) {
+        loop(tiles, seen, copy.at, to, channels * row);
+        to += tiles;
+      });
     });
   }
 }
@@ -119,9 +161,10 @@ void correlate_tiles(const Tiling& t, const float* x, const float* points, const
   constexpr int64_t kBytes = 1 << 20, kLeast = 64, kMost = 256, kFewRows = 48;
   const WinogradLoops& loops = table_of<WinogradLoops>();
   const TiledPlane& plane = t.plane;
-  const int64_t all = t.samples * plane.lines, length = plane.length();
+  const int64_t all = t.samples * plane.lines;
   const int64_t each = lines_of_block(plane, t.rows + t.depth, kBytes, kLeast, kMost);
   const int64_t blocks = divide_up(all, each), row = row_of(each * plane.tiles);
+  const int64_t length = 2 * row;  // of the lines of a sample's outputs, side by side
   // Few blocks share the threads within each.
   const int64_t cuts =
       std::min(divide_up(thread_count(), blocks * t.groups), divide_up(t.rows, kFewRows));
@@ -146,12 +189,11 @@ void correlate_tiles(const Tiling& t, const float* x, const float* points, const
       const float* from = made.data() + r * row;
       for_samples(block, plane.lines, [&](int64_t s, const Block& some) {
         float* const to = out + (s * t.groups * t.rows + filter) * t.height * t.width;
-        for (int64_t l = some.first; l < some.last; ++l, from += plane.tiles) {
-          loops.output(plane.tiles, from, rows * row, bias ? bias[filter] : 0, lines.data(),
-                       length);
-          for (int64_t k = 0; k < std::min<int64_t>(t.height - 2 * l, 2); ++k)
-            std::copy_n(lines.data() + k * length, t.width, to + (2 * l + k) * t.width);
-        }
+        const int64_t tiles = (some.last - some.first) * plane.tiles;
+        loops.output(tiles, from, rows * row, bias ? bias[filter] : 0, lines.data(), length);
+        from += tiles;
+        for (int64_t y = 2 * some.first; y < std::min(2 * some.last, t.height); ++y)
+          copy_along(lines.data() + y % 2 * length + (y / 2 - some.first) * 2 * plane.tiles, t.width, to + y * t.width);
       });
     }
   });

@@ -14,14 +14,19 @@ inline constexpr int64_t kBlock = 16 / sizeof(T);
 // not predict where the next one lies.
 inline constexpr int64_t kLanesAhead = 8;
 
-// to[l] = from[l] for a few l: a call of memcpy would take longer.
+// to[l] = from[l] for a few l: a call of memcpy would take longer. The last vector reaches back over the one before.
 template <class T>
 void copy_few(const T* from, int64_t count, T* to) {
   typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
   int64_t l = 0;
   for (; l + kBlock<T> <= count; l += kBlock<T>)
     *reinterpret_cast<Vector*>(to + l) = *reinterpret_cast<const Vector*>(from + l);
-  for (; l < count; ++l) to[l] = from[l];
+  if (l > 0 && l < count) {
+    l = count - kBlock<T>;
+    *reinterpret_cast<Vector*>(to + l) = *reinterpret_cast<const Vector*>(from + l);
+  } else {
+    for (; l < count; ++l) to[l] = from[l];
+  }
 }
 
 // to[i][l] = from[l * lane_step + i] for l < kBlock.

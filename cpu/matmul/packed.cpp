@@ -79,14 +79,15 @@ void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t 
 }
 
 // Operands of at most so many bytes are read where they lie: rows that lie far apart leave the
-// caches.
-constexpr int64_t kBytesInPlace = 5 << 18;
+// caches. So few tiles, one above the other, do not pay for a copy of b.
+constexpr int64_t kBytesInPlace = 5 << 18, kFewTiles = 4;
 
 template <class T>
 bool takes_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
   const int64_t bytes = (p.m + p.n) * p.k * static_cast<int64_t>(sizeof(T));
-  return p.k <= kDepth<T> && bytes <= kBytesInPlace && p.m >= kernel.rows &&
-         p.n >= kernel.columns && p.a_column == 1 && p.b_column == 1 && p.out_column == 1 &&
+  const bool is_low = p.m <= kFewTiles * kernel.rows && (p.a_column == 1 || p.a_row == 1);
+  return p.k <= kDepth<T> && (is_low || (bytes <= kBytesInPlace && p.a_column == 1)) &&
+         p.m >= kernel.rows && p.n >= kernel.columns && p.b_column == 1 && p.out_column == 1 &&
          !p.bias && !p.b_is_packed;
 }
 
@@ -99,8 +100,8 @@ void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
       const int64_t rows = std::min(divide_up(p.m - i, kernel.step) * kernel.step, kernel.rows);
       const int64_t row = std::min(i, p.m - rows);
       const int64_t column = std::min(j, p.n - kernel.columns);
-      kernel.multiply_in_place(rows, p.k, p.a + row * p.a_row, p.a_row, p.b + column, p.b_row,
-                               p.out + row * p.out_row + column, p.out_row);
+      kernel.multiply_in_place(rows, p.k, p.a + row * p.a_row, p.a_row, p.a_column, p.b + column,
+                               p.b_row, p.out + row * p.out_row + column, p.out_row);
     }
 }
 

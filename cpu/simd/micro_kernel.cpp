@@ -44,6 +44,10 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(
       for (int c = 0; c < kColumns<T>; c += 64 / static_cast<int>(sizeof(T)))
         __builtin_prefetch(b + kStepsOfB * kColumns<T> + c);
       __builtin_prefetch(a + kStepsOfA * kRows);
+    } else {  // the next tile's row, which lies far from this one's next
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns<T>; c += 64 / static_cast<int>(sizeof(T)))
+        __builtin_prefetch(b + kColumns<T> + c);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
@@ -80,9 +84,10 @@ GRADUS_TARGET void multiply(int64_t rows, int64_t k, const T* a, const T* b, T* 
 }
 
 template <class T>
-GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
-                                     int64_t b_row, T* out, int64_t out_row) {
-  multiply_rows<false, T>(rows, k, a, a_row, 1, b, b_row, out, out_row, nullptr, 0);
+GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_t a_row,
+                                     int64_t a_column, const T* b, int64_t b_row, T* out,
+                                     int64_t out_row) {
+  multiply_rows<false, T>(rows, k, a, a_row, a_column, b, b_row, out, out_row, nullptr, 0);
 }
 
 // `groups` vectors of columns of a few rows; all but the first `skipped` columns are written.

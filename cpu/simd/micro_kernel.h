@@ -16,9 +16,9 @@ struct MicroKernel {
   int64_t rows, step, columns;  // rows is a multiple of step
   void (*multiply)(int64_t rows, int64_t k, const T* a, const T* b, T* out, int64_t out_row,
                    const T* added, int64_t added_row);
-  // The same for a[r * a_row + i] and b[i * b_row + c], with nothing added.
-  void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
-                            int64_t b_row, T* out, int64_t out_row);
+  // The same for a[r * a_row + i * a_column] and b[i * b_row + c], with nothing added.
+  void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_column,
+                            const T* b, int64_t b_row, T* out, int64_t out_row);
   // The same sums, straight from b: for at most kMostFewRows rows and at least `columns` columns.
   // REQUIRES: b_row or b_column is 1.
   void (*multiply_few)(int64_t rows, int64_t columns, int64_t k, const T* a, int64_t a_row,

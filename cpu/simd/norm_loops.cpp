@@ -1,6 +1,8 @@
 // The loops of normalisations for one instruction set.
 #include "gradus/cpu/simd/norm_loops.h"
 
+#include <utility>
+
 #include "gradus/cpu/simd/set.h"
 
 namespace gradus::cpu {
@@ -11,16 +13,34 @@ namespace {
 constexpr int kChains = 4;
 constexpr int64_t kBlock = 512;
 
+template <int n>
+struct Doubles {
+  typedef double Type __attribute__((vector_size(n * sizeof(double))));
+};
+
 template <class T>
 struct Vec {
   static constexpr int64_t kLanes = GRADUS_VECTOR / sizeof(T);
   typedef T Type __attribute__((vector_size(GRADUS_VECTOR), aligned(sizeof(T)), may_alias));
 
   static GRADUS_TARGET Type load(const T* x) { return *reinterpret_cast<const Type*>(x); }
+  static GRADUS_TARGET void store(T* x, const Type& v) { *reinterpret_cast<Type*>(x) = v; }
   static GRADUS_TARGET double sum(const Type& x) {
-    double out = 0;
-    for (int64_t l = 0; l < kLanes; ++l) out += static_cast<double>(x[l]);
-    return out;
+    return sum_halves(x, std::make_integer_sequence<int, kLanes / 2>());
+  }
+
+ private:
+  // The sum in double, by pairs.
+  template <class V, int... lane>
+  static GRADUS_TARGET double sum_halves(const V& x, std::integer_sequence<int, lane...>) {
+    constexpr int kHalf = sizeof...(lane);
+    using Wide = typename Doubles<kHalf>::Type;
+    const Wide half = __builtin_convertvector(__builtin_shufflevector(x, x, lane...), Wide) +
+                      __builtin_convertvector(__builtin_shufflevector(x, x, (kHalf + lane)...), Wide);
+    if constexpr (kHalf > 2)
+      return sum_halves(half, std::make_integer_sequence<int, kHalf / 2>());
+    else
+      return kHalf > 1 ? half[0] + half[kHalf - 1] : half[0];
   }
 };
 
@@ -37,6 +57,11 @@ GRADUS_TARGET __attribute__((always_inline)) inline double two_sums(int64_t n, d
       for (int c = 0; c < kChains; ++c) term.vector(i + c * kLanes, a[c], b[c]);
     sums[0] += Vec<T>::sum((a[0] + a[1]) + (a[2] + a[3]));
     sums[1] += Vec<T>::sum((b[0] + b[1]) + (b[2] + b[3]));
+  }
+  if (i + kLanes <= n) {
+    typename Vec<T>::Type a = {}, b = {};
+    for (; i + kLanes <= n; i += kLanes) term.vector(i, a, b);
+    sums[0] += Vec<T>::sum(a), sums[1] += Vec<T>::sum(b);
   }
   T a = 0, b = 0;
   for (; i < n; ++i) term.element(i, a, b);
@@ -110,12 +135,23 @@ GRADUS_TARGET void apply_grad(int64_t n, const T* grad, const T* x, T mean, T sc
 }
 
 template <class T>
-GRADUS_TARGET void add_products(int64_t n, const T* grad, const T* x, T mean, T rstd,
-                                T* weight_grad, T* bias_grad) {
-  for (int64_t i = 0; i < n; ++i) {
-    weight_grad[i] += grad[i] * ((x[i] - mean) * rstd);
-    bias_grad[i] += grad[i];
+GRADUS_TARGET void add_products(int64_t rows, int64_t n, const T* grad, const T* x, const T* mean,
+                                const T* rstd, T* weight_grad, T* bias_grad) {
+  int64_t i = 0;
+  for (; i + Vec<T>::kLanes <= n; i += Vec<T>::kLanes) {
+    auto weight = Vec<T>::load(weight_grad + i), bias = Vec<T>::load(bias_grad + i);
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto g = Vec<T>::load(grad + r * n + i);
+      weight += g * ((Vec<T>::load(x + r * n + i) - mean[r]) * rstd[r]);
+      bias += g;
+    }
+    Vec<T>::store(weight_grad + i, weight), Vec<T>::store(bias_grad + i, bias);
   }
+  for (; i < n; ++i)
+    for (int64_t r = 0; r < rows; ++r) {
+      weight_grad[i] += grad[r * n + i] * ((x[r * n + i] - mean[r]) * rstd[r]);
+      bias_grad[i] += grad[r * n + i];
+    }
 }
 
 }  // namespace

@@ -78,31 +78,31 @@ GRADUS_TARGET inline void load_halves(const float* from, Tiles& even, Tiles& odd
   even = every_second<0>(a, b, TileLanes()), odd = every_second<1>(a, b, TileLanes());
 }
 
-GRADUS_TARGET void input_points(int64_t tiles, const float* x, int64_t row, float* out,
+GRADUS_TARGET void input_points(int64_t tiles, const float* x, const TileLines& at, float* out,
                                 int64_t point) {
-  for (int64_t at = 0; at < tiles; at += kTileLanes) {
+  for (int64_t tile = 0; tile < tiles; tile += kTileLanes) {
     Tiles seen[4][4], points[4][4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const float* const line = x + i * row + 2 * at;
+      const float* const line = x + i % 2 * at.odd + i / 2 * at.below + 2 * tile;
       load_halves(line, seen[i][0], seen[i][1]);
-      load_halves(line + 2, seen[i][2], seen[i][3]);
+      load_halves(line + at.right, seen[i][2], seen[i][3]);
     }
     on_both_sides<4, 4>(by_b, seen, points);
-    store_points(points, out + at, point);
+    store_points(points, out + tile, point);
   }
 }
 
-GRADUS_TARGET void grad_points(int64_t tiles, const float* x, int64_t row, float* out,
+GRADUS_TARGET void grad_points(int64_t tiles, const float* x, const TileLines& at, float* out,
                                int64_t point) {
-  for (int64_t at = 0; at < tiles; at += kTileLanes) {
+  for (int64_t tile = 0; tile < tiles; tile += kTileLanes) {
     Tiles seen[2][2], points[4][4];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
-      load_halves(x + i * row + 2 * at, seen[i][0], seen[i][1]);
+      load_halves(x + i * at.odd + 2 * tile, seen[i][0], seen[i][1]);
     }
     on_both_sides<2, 4>(by_a, seen, points);
-    store_points(points, out + at, point);
+    store_points(points, out + tile, point);
   }
 }
 

@@ -8,16 +8,21 @@
 
 namespace gradus::cpu {
 
-// `tiles` lie side by side on `x`, two elements apart. Their points lie side by side on out + t *
-// point, for t < 16. Tiles come in whole vectors, of up to kLanes: what is read and written beyond
-// the last one has no meaning.
+// Tiles lie side by side, two elements apart. The second line begins `odd` elements behind the first. The third and the
+// fourth begin `below` behind these. The last two columns of a tile lie `right` behind its first two.
+struct TileLines {
+  int64_t odd, below, right;
+};
+
+// Points of tiles lie side by side on out + t * point, for t < 16. Tiles come in whole vectors, of up to kLanes: what
+// is read and written beyond the last one has no meaning.
 struct WinogradLoops {
   static constexpr int64_t kLanes = 16, kPoints = 16;
 
   // Tiles of 4 x 4 elements of an input, or of 2 x 2 elements of the gradient of an output.
-  void (*input)(int64_t tiles, const float* x, int64_t row, float* out, int64_t point);
-  void (*grad)(int64_t tiles, const float* x, int64_t row, float* out, int64_t point);
-  // The 2 x 2 elements of an output.
+  void (*input)(int64_t tiles, const float* x, const TileLines& at, float* out, int64_t point);
+  void (*grad)(int64_t tiles, const float* x, const TileLines& at, float* out, int64_t point);
+  // The 2 x 2 elements of an output, in two lines.
   void (*output)(int64_t tiles, const float* from, int64_t point, float bias, float* x,
                  int64_t row);
 

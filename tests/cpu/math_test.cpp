@@ -346,6 +346,35 @@ void check_slope_of_gelu() {
   }
 }
 
+// silu is relative to its result. Its slope takes x times what sigmoid lacks to 1, which is right to a unit of 1. Beyond
+// 87 sigmoid has no table.
+template <class T>
+void check_silu() {
+  std::vector<T> x;
+  for (int i = 0; i < 100'000; ++i) x.push_back(static_cast<T>(test::real(-30, 30)));
+  for (const T value : {T(0), T(1e-30), T(80), T(86.9), T(87.1), T(100), T(1e15)})
+    x.push_back(value), x.push_back(-value);
+  const std::vector<T> grad(x.size(), T(1));
+  std::vector<T> y(x.size()), slope(x.size());
+  for (const InstructionSet set : instruction_sets()) {
+    const void* in[] = {grad.data(), x.data(), x.data()};
+    const Loops& loops = loops_of(set, dtype_of<T>);
+    loops.map[static_cast<int>(UnaryOp::silu)](std::ssize(x), y.data(), in + 1);
+    loops.map_grad[static_cast<int>(UnaryOp::silu)](std::ssize(x), slope.data(), in);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Wide<T> wide = x[i], share = 1 / (1 + std::exp(-wide));
+      const Wide<T> unit = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
+      ASSERT_LE(std::fabs(Wide<T>(y[i]) - wide * share), 3 * unit * std::fabs(wide * share) + 100 * least)
+          << "silu(" << x[i] << ") of set " << static_cast<int>(set);
+      ASSERT_LE(std::fabs(Wide<T>(slope[i]) - share * (1 + wide * (1 - share))),
+                (3 + std::min<Wide<T>>(std::fabs(wide), 20)) * unit)
+          << "the slope of silu(" << x[i] << ") of set " << static_cast<int>(set);
+    }
+  }
+}
+
+TEST(CpuMath, SiluAndItsSlopeInFloat) { check_silu<float>(); }
+TEST(CpuMath, SiluAndItsSlopeInDouble) { check_silu<double>(); }
 TEST(CpuMath, GeluInFloat) { check_gelu<float>(); }
 TEST(CpuMath, SlopeOfGeluInFloat) { check_slope_of_gelu<float>(); }
 TEST(CpuMath, SlopeOfGeluInDouble) { check_slope_of_gelu<double>(); }
