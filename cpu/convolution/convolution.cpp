@@ -254,11 +254,13 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
   const int64_t chunks = divide_up(s.batch, chunk);
   const int64_t each = (size + all_rows * span) * static_cast<int64_t>(sizeof(T));
   // Windows of one element: images and gradients lie as they are to be read.
-  const bool as_given = image.channel() == s.inputs() && span == s.outputs() && s.inputs() == span && all_rows == rows;
+  const bool as_given = image.channel() == s.inputs() && span == s.outputs() &&
+                        s.inputs() == span && all_rows == rows;
   const int64_t at_once =
       as_given ? 1
                : std::clamp<int64_t>(
-                     std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1, chunk);
+                     std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1,
+                     chunk);
   // Places that are folded at once, so that a cache holds them for all rows and taps.
   const int64_t piece = round_up(divide_up(span, divide_up(each, kPieceBytes)), Kernel::kLanes);
   const Buffer<T> partial(chunks * sums);
@@ -280,7 +282,8 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
       std::fill(to + first_row * all_taps, to + end_row * all_taps, T(0));
       const int64_t last = std::min((c + 1) * chunk, s.batch);
       for (int64_t first = c * chunk; first < last; first += at_once) {
-        const int64_t count = std::min(at_once, last - first), first_part = first * s.groups + group;
+        const int64_t count = std::min(at_once, last - first),
+                      first_part = first * s.groups + group;
         for (int64_t n = 0; n < count && !as_given; ++n) {
           const int64_t part = (first + n) * s.groups + group;
           image.copy(input + part * channels * s.inputs(), channels,
@@ -290,7 +293,8 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
             T* const line = grads.data() + (n * all_rows + r) * span;
             for (int64_t j = 0; j < places[0]; ++j)
               for (int64_t k = 0; k < places[1]; ++k, from += places[2])
-                copy_along(from, places[2], line + (j * image.dim[1].length + k) * image.dim[2].length);
+                copy_along(from, places[2],
+                           line + (j * image.dim[1].length + k) * image.dim[2].length);
           }
         }
         const T* const a = as_given ? grad + first_part * rows * span : grads.data();
@@ -298,8 +302,8 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
         for (int64_t p = 0; p < span; p += piece)
           for (int64_t t = 0; t < taps; t += fold_taps)
             for (int64_t r = first_row; r < end_row; r += fold_rows)
-              fold(count, std::min(piece, span - p), a + r * span + p, all_rows * span, span, b + p, image_size,
-                   offsets.data() + t, to + r * all_taps + t, all_taps);
+              fold(count, std::min(piece, span - p), a + r * span + p, all_rows * span, span, b + p,
+                   image_size, offsets.data() + t, to + r * all_taps + t, all_taps);
       }
     }
   });

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kFewPlaces = 256;  // of a product of several samples
 constexpr int64_t kPlacesOfMatrix = 128;
-constexpr int64_t kFewOfCut = 16;    // filters or channels
+constexpr int64_t kFewOfCut = 16;  // filters or channels
 constexpr int64_t kFewRows = 32, kFewColumns = 64;
 
 // The library's own kernels multiply: BLAS may sum in another order where a product is cut.
@@ -278,10 +278,9 @@ const ConvolutionWay<T>* unfolded_way(const Convolution& s) {
                                             unfolded_weight<T>},
                                      narrow = {unfolded_output<T>, unfolded_input<T>, nullptr};
   const int64_t columns = s.group_channels() * s.taps(), windows = columns * s.outputs();
-  const bool has_many_rows =
-      windows_lie_apart(s)
-          ? std::min(columns, s.group_filters()) >= kFewRowsApart
-          : std::min(s.group_channels(), s.group_filters()) >= kFewRows;
+  const bool has_many_rows = windows_lie_apart(s)
+                                 ? std::min(columns, s.group_filters()) >= kFewRowsApart
+                                 : std::min(s.group_channels(), s.group_filters()) >= kFewRows;
   const bool takes = has_many_rows && windows > 0 &&
                      windows * static_cast<int64_t>(sizeof(T)) <= kMostBytes && s.batch > 0;
   if (!takes) return nullptr;

@@ -25,8 +25,8 @@ template <class T>
     copy_few(from, count, to);
 }
 
-// to[i * apart] = x[i * step], of which one is 1. Strides of 2 are common. The last vector reaches back over the one
-// before.
+// to[i * apart] = x[i * step], of which one is 1. Strides of 2 are common. The last vector reaches
+// back over the one before.
 template <class T>
 void copy_line(const T* x, int64_t count, int64_t step, T* to, int64_t apart) {
   typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
@@ -105,7 +105,8 @@ struct PaddedImage {
     const auto [w0, p0] = dim[0].image_and_place(q0);
     const auto [w1, p1] = dim[1].image_and_place(q1);
     const auto [w2, p2] = dim[2].image_and_place(q2);
-    return ((w0 * dim[1].images + w1) * dim[2].images + w2) * image() + (p0 * dim[1].length + p1) * dim[2].length + p2;
+    return ((w0 * dim[1].images + w1) * dim[2].images + w2) * image() +
+           (p0 * dim[1].length + p1) * dim[2].length + p2;
   }
 
   // The taps of all channels, by windows of this shape, with `more` of the last one at the end.
@@ -122,8 +123,8 @@ struct PaddedImage {
     return out;
   }
 
-  // f(first element of a channel, how many, their step, where the copies lie, their step) for lines of those that are not
-  // cut off.
+  // f(first element of a channel, how many, their step, where the copies lie, their step) for lines
+  // of those that are not cut off.
   template <class F>
   void each_line(const F& f) const {
     // Locals, since the compiler takes a vector that is written for a part of the image.
@@ -144,11 +145,15 @@ struct PaddedImage {
       int64_t from = k;
       for (int64_t i = 0; i < depth.size; ++i)
         for (int64_t j = 0; j < column.size; ++j, from += row.size) {
-          const int64_t q0 = i * depth.spread + depth.before, q1 = j * column.spread + column.before;
-          if (q0 < 0 || q1 < 0 || q0 >= depth.images * depth.length || q1 >= column.images * column.length) continue;
+          const int64_t q0 = i * depth.spread + depth.before,
+                        q1 = j * column.spread + column.before;
+          if (q0 < 0 || q1 < 0 || q0 >= depth.images * depth.length ||
+              q1 >= column.images * column.length)
+            continue;
           const auto [w0, p0] = depth.image_and_place(q0);
           const auto [w1, p1] = column.image_and_place(q1);
-          const int64_t line = (w0 * column.images + w1) * row.images * size + (p0 * column.length + p1) * row.length;
+          const int64_t line = (w0 * column.images + w1) * row.images * size +
+                               (p0 * column.length + p1) * row.length;
           f(from, count, row.images, line + at, row.spread);
         }
     }
@@ -174,7 +179,8 @@ struct PaddedImage {
  private:
   // Neither a stride nor a spread.
   bool is_plain() const {
-    return std::all_of(dim, dim + kSpatial, [](const ImageDim& d) { return d.images == 1 && d.spread == 1; });
+    return std::all_of(dim, dim + kSpatial,
+                       [](const ImageDim& d) { return d.images == 1 && d.spread == 1; });
   }
   template <class T>
   void copy_plain(const T* x, int64_t channels, T* copied) const {
@@ -184,10 +190,13 @@ struct PaddedImage {
       first[d] = std::max<int64_t>(-dim[d].before, 0);
       count[d] = std::min(dim[d].size, dim[d].length - dim[d].before) - first[d];
     }
-    const int64_t row = dim[2].size, plane = dim[1].size * row, depths = count[0], rows = count[1], some = count[2];
-    const int64_t length = dim[2].length, layer = dim[1].length * length, size = elements(), next = channel();
+    const int64_t row = dim[2].size, plane = dim[1].size * row, depths = count[0], rows = count[1],
+                  some = count[2];
+    const int64_t length = dim[2].length, layer = dim[1].length * length, size = elements(),
+                  next = channel();
     x += first[0] * plane + first[1] * row + first[2];
-    copied += (first[0] + dim[0].before) * layer + (first[1] + dim[1].before) * length + first[2] + dim[2].before;
+    copied += (first[0] + dim[0].before) * layer + (first[1] + dim[1].before) * length + first[2] +
+              dim[2].before;
     for (int64_t c = 0; c < channels; ++c, x += size, copied += next)
       for (int64_t i = 0; i < depths; ++i)
         for (int64_t j = 0; j < rows; ++j)

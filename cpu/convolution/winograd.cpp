@@ -72,9 +72,10 @@ void for_samples(const Block& block, int64_t lines, const F& f) {
   }
 }
 
-// The copy of a plane in which tiles lie alike, without the zeros around the plane: every second line, and those between
-// them. Short lines of tiles lie side by side, so that they share vectors. Then the last two columns of a tile are the
-// first two of the next one no longer, and come from a second copy.
+// The copy of a plane in which tiles lie alike, without the zeros around the plane: every second
+// line, and those between them. Short lines of tiles lie side by side, so that they share vectors.
+// Then the last two columns of a tile are the first two of the next one no longer, and come from a
+// second copy.
 class TiledCopy {
  public:
   // Tiles overlap by `overlap`.
@@ -107,7 +108,8 @@ class TiledCopy {
   // f(tiles, where they lie) for those lines, a vector's tiles or more at a time.
   template <class F>
   void each(const Block& lines, const F& f) const {
-    if (is_dense) return f((lines.last - lines.first) * plane.tiles, memory.data() + lines.first * pitch);
+    if (is_dense)
+      return f((lines.last - lines.first) * plane.tiles, memory.data() + lines.first * pitch);
     for (int64_t i = lines.first; i < lines.last; ++i) f(plane.tiles, memory.data() + i * pitch);
   }
 
@@ -193,7 +195,8 @@ void correlate_tiles(const Tiling& t, const float* x, const float* points, const
         loops.output(tiles, from, rows * row, bias ? bias[filter] : 0, lines.data(), length);
         from += tiles;
         for (int64_t y = 2 * some.first; y < std::min(2 * some.last, t.height); ++y)
-          copy_along(lines.data() + y % 2 * length + (y / 2 - some.first) * 2 * plane.tiles, t.width, to + y * t.width);
+          copy_along(lines.data() + y % 2 * length + (y / 2 - some.first) * 2 * plane.tiles,
+                     t.width, to + y * t.width);
       });
     }
   });

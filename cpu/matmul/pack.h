@@ -14,7 +14,8 @@ inline constexpr int64_t kBlock = 16 / sizeof(T);
 // not predict where the next one lies.
 inline constexpr int64_t kLanesAhead = 8;
 
-// to[l] = from[l] for a few l: a call of memcpy would take longer. The last vector reaches back over the one before.
+// to[l] = from[l] for a few l: a call of memcpy would take longer. The last vector reaches back
+// over the one before.
 template <class T>
 void copy_few(const T* from, int64_t count, T* to) {
   typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));

@@ -20,8 +20,8 @@ const T* data(const Tensor& x) {
   return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
 }
 
-// f(first row, last row) for a few rows that stay in the first-level cache, on several threads. f sums all of them before
-// it computes what waits for a row's sums.
+// f(first row, last row) for a few rows that stay in the first-level cache, on several threads. f
+// sums all of them before it computes what waits for a row's sums.
 template <class F>
 void for_rows(const NormalizedRows& rows, const F& f) {
   constexpr int64_t kElements = 4096;
@@ -39,7 +39,8 @@ struct Rows {
   const int64_t weights = rows.weights();
 
   bool by_element() const { return rows.inner == 1 && rows.length > 1; }
-  // f(row, its group, where its mean and rstd are) for some rows: a short one would wait for divisions.
+  // f(row, its group, where its mean and rstd are) for some rows: a short one would wait for
+  // divisions.
   template <class F>
   void each(int64_t first, int64_t last, const F& f) const {
     int64_t group = rows.group(first);
@@ -71,7 +72,8 @@ struct Rows {
       about_mean = std::max(squares - apart * apart * n, 0.0);
       return apart * apart * n;
     };
-    // Where the elements lie as far from a few of them as from their mean, the difference loses a bit at most.
+    // Where the elements lie as far from a few of them as from their mean, the difference loses a
+    // bit at most.
     if (const T about = mean_of_few(x); !(sums_about(about) <= about_mean)) {
       const T found = mean;
       sums_about(found);
@@ -126,10 +128,12 @@ struct Rows {
       if (!rows.shared)
         for (int64_t r = first; r < last; ++r) {
           const double squares = row_moments(x + r * rows.length, means[r]);
-          rstds[r] = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(rows.length) + eps));
+          rstds[r] =
+              static_cast<T>(1 / std::sqrt(squares / static_cast<double>(rows.length) + eps));
         }
       each(first, last, [&](int64_t r, int64_t group, int64_t at) {
-        const T *from = x + r * rows.length, *w = of_group(weight, group), *b = of_group(bias, group);
+        const T *from = x + r * rows.length, *w = of_group(weight, group),
+                *b = of_group(bias, group);
         const T mean = means[at], rstd = rstds[at];
         for_runs(w, b, [&](int64_t i, int64_t n, T scale, T shift) {
           loops.apply(n, from + i, mean, rstd * scale, shift, by_element() ? w : nullptr,
@@ -169,8 +173,8 @@ struct Rows {
                      if (by_element() && rows.groups == 1 && !rows.shared) {
                        for (int64_t r = begin_row; r < last; r += kMostRows)
                          loops.add_products(std::min(kMostRows, last - r), rows.length,
-                                            grad + r * rows.length, x + r * rows.length,
-                                            mean + r, rstd + r, weight_sums, weight_sums + width);
+                                            grad + r * rows.length, x + r * rows.length, mean + r,
+                                            rstd + r, weight_sums, weight_sums + width);
                        continue;
                      }
                      each(begin_row, last, [&](int64_t r, int64_t group, int64_t at) {
@@ -193,7 +197,8 @@ struct Rows {
     for_rows(rows, [&](int64_t first, int64_t last) {
       Sums of_rows[kMostRows];
       each(first, last, [&](int64_t r, int64_t group, int64_t at) {
-        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_group(weight, group);
+        const T *g = grad + r * rows.length, *from = x + r * rows.length,
+                *w = of_group(weight, group);
         const T m = mean[at], s = rstd[at];
         // The sums of grad times weight, and of that times x - mean.
         double sum = 0, products = 0;
@@ -210,10 +215,12 @@ struct Rows {
             products += factor * part;
           });
         }
-        of_rows[r - first] = {s * static_cast<T>(sum * share), s * s * s * static_cast<T>(products * share)};
+        of_rows[r - first] = {s * static_cast<T>(sum * share),
+                              s * s * s * static_cast<T>(products * share)};
       });
       each(first, last, [&](int64_t r, int64_t group, int64_t at) {
-        const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_group(weight, group);
+        const T *g = grad + r * rows.length, *from = x + r * rows.length,
+                *w = of_group(weight, group);
         const T m = mean[at], s = rstd[at];
         const auto [shift, slope] = of_rows[r - first];
         for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {

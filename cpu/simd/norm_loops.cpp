@@ -35,8 +35,9 @@ struct Vec {
   static GRADUS_TARGET double sum_halves(const V& x, std::integer_sequence<int, lane...>) {
     constexpr int kHalf = sizeof...(lane);
     using Wide = typename Doubles<kHalf>::Type;
-    const Wide half = __builtin_convertvector(__builtin_shufflevector(x, x, lane...), Wide) +
-                      __builtin_convertvector(__builtin_shufflevector(x, x, (kHalf + lane)...), Wide);
+    const Wide half =
+        __builtin_convertvector(__builtin_shufflevector(x, x, lane...), Wide) +
+        __builtin_convertvector(__builtin_shufflevector(x, x, (kHalf + lane)...), Wide);
     if constexpr (kHalf > 2)
       return sum_halves(half, std::make_integer_sequence<int, kHalf / 2>());
     else

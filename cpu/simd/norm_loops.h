@@ -22,8 +22,8 @@ struct NormLoops {
   // out = grad * scale * weight - shift - (x - mean) * slope
   void (*apply_grad)(int64_t n, const T* grad, const T* x, T mean, T scale, T shift, T slope,
                      const T* weight, T* out);
-  // weight_grad += grad * (x - mean) * rstd, and bias_grad += grad. Rows of n elements follow each other. Each has its mean
-  // and rstd.
+  // weight_grad += grad * (x - mean) * rstd, and bias_grad += grad. Rows of n elements follow each
+  // other. Each has its mean and rstd.
   void (*add_products)(int64_t rows, int64_t n, const T* grad, const T* x, const T* mean,
                        const T* rstd, T* weight_grad, T* bias_grad);
 

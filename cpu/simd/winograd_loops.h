@@ -8,14 +8,15 @@
 
 namespace gradus::cpu {
 
-// Tiles lie side by side, two elements apart. The second line begins `odd` elements behind the first. The third and the
-// fourth begin `below` behind these. The last two columns of a tile lie `right` behind its first two.
+// Tiles lie side by side, two elements apart. The second line begins `odd` elements behind the
+// first. The third and the fourth begin `below` behind these. The last two columns of a tile lie
+// `right` behind its first two.
 struct TileLines {
   int64_t odd, below, right;
 };
 
-// Points of tiles lie side by side on out + t * point, for t < 16. Tiles come in whole vectors, of up to kLanes: what
-// is read and written beyond the last one has no meaning.
+// Points of tiles lie side by side on out + t * point, for t < 16. Tiles come in whole vectors, of
+// up to kLanes: what is read and written beyond the last one has no meaning.
 struct WinogradLoops {
   static constexpr int64_t kLanes = 16, kPoints = 16;
 

@@ -175,8 +175,9 @@ bool differs(const std::string& table, size_t op) {
   const auto is = [&](UnaryOp own) { return op == static_cast<size_t>(own); };
   if (sizeof(T) != 4) return false;
   if (table == "map_grad") return is(UnaryOp::gelu) || is(UnaryOp::silu);
-  return table == "map" && (is(UnaryOp::log) || is(UnaryOp::sin) || is(UnaryOp::cos) || is(UnaryOp::tanh) ||
-                            is(UnaryOp::sigmoid) || is(UnaryOp::silu) || is(UnaryOp::gelu));
+  return table == "map" &&
+         (is(UnaryOp::log) || is(UnaryOp::sin) || is(UnaryOp::cos) || is(UnaryOp::tanh) ||
+          is(UnaryOp::sigmoid) || is(UnaryOp::silu) || is(UnaryOp::gelu));
 }
 
 // Both fuse the same products and sums.

@@ -346,8 +346,8 @@ void check_slope_of_gelu() {
   }
 }
 
-// silu is relative to its result. Its slope takes x times what sigmoid lacks to 1, which is right to a unit of 1. Beyond
-// 87 sigmoid has no table.
+// silu is relative to its result. Its slope takes x times what sigmoid lacks to 1, which is right
+// to a unit of 1. Beyond 87 sigmoid has no table.
 template <class T>
 void check_silu() {
   std::vector<T> x;
@@ -364,7 +364,8 @@ void check_silu() {
     for (size_t i = 0; i < x.size(); ++i) {
       const Wide<T> wide = x[i], share = 1 / (1 + std::exp(-wide));
       const Wide<T> unit = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
-      ASSERT_LE(std::fabs(Wide<T>(y[i]) - wide * share), 3 * unit * std::fabs(wide * share) + 100 * least)
+      ASSERT_LE(std::fabs(Wide<T>(y[i]) - wide * share),
+                3 * unit * std::fabs(wide * share) + 100 * least)
           << "silu(" << x[i] << ") of set " << static_cast<int>(set);
       ASSERT_LE(std::fabs(Wide<T>(slope[i]) - share * (1 + wide * (1 - share))),
                 (3 + std::min<Wide<T>>(std::fabs(wide), 20)) * unit)

@@ -1,4 +1,5 @@
-// Normalisations on the CPU beside the same in float64: rows of any length, far from 0 and with outliers.
+// Normalisations on the CPU beside the same in float64: rows of any length, far from 0 and with
+// outliers.
 #include "tests/support.h"
 
 namespace gradus {
@@ -12,7 +13,8 @@ Tensor rows_with_outliers(int64_t rows, int64_t length, int64_t step) {
   return x.to(kFloat);
 }
 
-// The values and gradients of norm(x, weight, bias) in float32, and those in float64 of the same numbers.
+// The values and gradients of norm(x, weight, bias) in float32, and those in float64 of the same
+// numbers.
 template <class Norm>
 void expect_as_in_double(const Tensor& x, int64_t weights, const Norm& norm) {
   const Tensor weight = randn({weights}, kFloat), shift = randn({weights}, kFloat);
@@ -37,9 +39,10 @@ TEST(CpuNormalize, RowsAreAsInDouble) {
   for (const int64_t length : {7, 8, 15, 16, 17, 49, 64, 65, 196, 384, 513, 1000, 5000})
     for (const int64_t step : {0, 1, 3, 50}) {
       SCOPED_TRACE(std::to_string(length) + " " + std::to_string(step));
-      expect_as_in_double(rows_with_outliers(13, length, step), length, [&](const auto& x, const auto& w, const auto& b) {
-        return layer_norm(x, {length}, w, b);
-      });
+      expect_as_in_double(rows_with_outliers(13, length, step), length,
+                          [&](const auto& x, const auto& w, const auto& b) {
+                            return layer_norm(x, {length}, w, b);
+                          });
     }
 }
 
@@ -47,7 +50,9 @@ TEST(CpuNormalize, PlanesAreAsInDouble) {
   for (const int64_t size : {1, 3, 7, 8, 14, 23}) {
     SCOPED_TRACE(size);
     const Tensor x = rows_with_outliers(3, 12 * size * size, size).view({3, 12, size, size});
-    expect_as_in_double(x, 12, [](const auto& in, const auto& w, const auto& b) { return group_norm(in, 4, w, b); });
+    expect_as_in_double(x, 12, [](const auto& in, const auto& w, const auto& b) {
+      return group_norm(in, 4, w, b);
+    });
     expect_as_in_double(x, 12, [](const auto& in, const auto& w, const auto& b) {
       return batch_norm(in, w, b, {}, {}, true, 0.1, 1e-5, true);
     });
