@@ -72,7 +72,7 @@ struct NormTeam {
       if (i < n) f(k, i);
     for (; i < n; i += step) f(-1, i);
   }
-  // Those of all weights that the row has. Two divisions of 64 bits where rows are in groups.
+  // The weights of a row. They cost two divisions of 64 bits where rows are in groups.
   template <class In>
   __device__ const In* weights_of(const In* all, int64_t row) const {
     if (all == nullptr || rows.groups == 1) return all;
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The same for few rows of half types, which take as long as one: a block for each, whose threads
-// have a vector at most. It does no more than that, since each instruction is waited for.
+// have a vector at most. It has few instructions, since each of them is waited for.
 // REQUIRES: length <= blockDim.x * V; blockDim.x is a power of two from 32 on, and the lanes of a
 // row in normalize_kernel, so that both give the same bits.
 template <int V, class In>
