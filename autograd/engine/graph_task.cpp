@@ -141,12 +141,6 @@ bool GraphTask::needs(const Node* node) const {
   return at == states_.end() || at->second.needed;
 }
 
-bool GraphTask::is_captured(const Node& node) const {
-  return captures_ && std::ranges::any_of(*captures_, [&](const Capture& capture) {
-           return capture.edge.function.get() == &node;
-         });
-}
-
 bool GraphTask::leads_to_capture(const Node& node) const {
   if (is_captured(node)) return true;
   for (const Edge& edge : node.next_edges())

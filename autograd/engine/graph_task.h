@@ -3,6 +3,7 @@
 // graph.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -67,7 +68,11 @@ class GraphTask {
   };
 
   void discover(Node* root);
-  bool is_captured(const Node& node) const;
+  bool is_captured(const Node& node) const {
+    return captures_ && std::ranges::any_of(*captures_, [&](const Capture& capture) {
+             return capture.edge.function.get() == &node;
+           });
+  }
   bool leads_to_capture(const Node& node) const;
   void run_all();
   void push(Node* node);

@@ -175,17 +175,19 @@ __device__ inline int64_t row_of_lanes(int lanes) {
 }
 
 // The fold over `lanes` neighbouring threads, a power of two; those of more than a warp are a
-// block.
-template <class Op, class T>
+// block. kUnrolls: the steps of a warp are written out, which suits states of one number; those of
+// softmax take longer so.
+template <class Op, bool kUnrolls = false, class T>
 __device__ T fold_lanes(T value, int lanes) {
-  if (lanes < 32) {
-    for (int reach = lanes / 2; reach > 0; reach /= 2)
-      value = Op::combine(value, shuffle_xor(value, reach));
-    return value;
-  }
+  if (kUnrolls && lanes >= 32) {
 #pragma unroll
-  for (int reach = 16; reach > 0; reach /= 2) value = Op::combine(value, shuffle_xor(value, reach));
-  if (lanes == 32) return value;
+    for (int reach = 16; reach > 0; reach /= 2)
+      value = Op::combine(value, shuffle_xor(value, reach));
+  } else {
+    for (int reach = ::min(lanes, 32) / 2; reach > 0; reach /= 2)
+      value = Op::combine(value, shuffle_xor(value, reach));
+  }
+  if (lanes <= 32) return value;
   const int warps = lanes / 32;
   __shared__ T of_warp[32];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;

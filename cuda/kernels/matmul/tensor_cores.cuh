@@ -47,6 +47,8 @@ struct TensorShape {
   static constexpr int kRegisters =
       rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
   static constexpr bool kSumsRows = rows < 128;  // see MatmulArgs::row_sums
+  // Small tiles wait for memory, and keep the bits of subnormal numbers beside that.
+  static constexpr bool kScales = rows < 128;
   static constexpr int kSharedBytes =
       4 * stages *
       (std::max(OperandTile<rows, depth, true>::kFloats, OperandTile<rows, depth, false>::kFloats) +
@@ -121,10 +123,11 @@ struct Share {
 
   // Sums of 8 terms by tensor cores, which cut off what they add up: so they are added to the rest
   // by an addition that rounds. a_at(r, e) is element e of this lane's fragment of the 16 rows r,
-  // b_at(c, e) that of the 8 columns c.
-  template <class A, class B>
+  // b_at(c, e) that of the 8 columns c. kScales: the small parts are scaled, for the sake of
+  // subnormal numbers, and summed apart.
+  template <bool kScales, class A, class B>
   __device__ static void add_eight(const A& a_at, const B& b_at, Sums& sum) {
-    constexpr float kScale = 0x1p13f;
+    constexpr float kScale = kScales ? 0x1p13f : 1;
     Halves a[kDown][4];
 #pragma unroll
     for (int r = 0; r < kDown; ++r)
@@ -138,24 +141,33 @@ struct Share {
       for (int r = 0; r < kDown; ++r) {
         const uint32_t big_a[4] = {a[r][0].big, a[r][1].big, a[r][2].big, a[r][3].big};
         const uint32_t small_a[4] = {a[r][0].small, a[r][1].small, a[r][2].small, a[r][3].small};
-        float terms[4] = {}, small_terms[4] = {};
-        multiply_add_tf32(small_terms, small_a, big_b);
-        multiply_add_tf32(small_terms, big_a, small_b);
-        multiply_add_tf32(terms, big_a, big_b);
+        float terms[4] = {};
+        multiply_add_tf32(terms, small_a, big_b);
+        multiply_add_tf32(terms, big_a, small_b);
+        if constexpr (kScales) {
+          float big_terms[4] = {};
+          multiply_add_tf32(big_terms, big_a, big_b);
 #pragma unroll
-        for (int e = 0; e < 4; ++e) sum[r][c][e] += fmaf(small_terms[e], 1 / kScale, terms[e]);
+          for (int e = 0; e < 4; ++e) terms[e] = fmaf(terms[e], 1 / kScale, big_terms[e]);
+        } else {
+          multiply_add_tf32(terms, big_a, big_b);
+        }
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[r][c][e] += terms[e];
       }
     }
   }
 
+  template <bool kScales>
   __device__ static void add_terms(const float* a_tile, const float* b_tile, Sums& sum) {
     constexpr int kOfGroup = S::kDepth / S::kGroups;
     a_tile += TileA::at(row() + lane() / 4, group() * kOfGroup + lane() % 4);
     b_tile += TileB::at(col() + lane() / 4, group() * kOfGroup + lane() % 4);
 #pragma unroll
     for (int i = 0; i < kOfGroup; i += 8)
-      add_eight([&](int r, int e) { return a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]; },
-                [&](int c, int e) { return b_tile[TileB::at(c * 8, i + e * 4)]; }, sum);
+      add_eight<kScales>(
+          [&](int r, int e) { return a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]; },
+          [&](int c, int e) { return b_tile[TileB::at(c * 8, i + e * 4)]; }, sum);
   }
 
   // f(r, c, e, sum) for each of this thread's sums.
@@ -241,12 +253,14 @@ __global__ void __maxnreg__(S::kRegisters)
     RowSums<S, TileA> rows;
     const bool sums_rows = args.row_sums != nullptr && tile.col == 0;
     Mine::walk(args, tile, [&](const float* a, const float* b) {
-      Mine::add_terms(a, b, sum);
+      Mine::template add_terms<S::kScales>(a, b, sum);
       if (sums_rows) rows.add(a);
     });
     if (sums_rows) rows.write(args, tile.row);
   } else {
-    Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
+    Mine::walk(args, tile, [&](const float* a, const float* b) {
+      Mine::template add_terms<S::kScales>(a, b, sum);
+    });
   }
   Mine::add_groups(sum);
   // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an

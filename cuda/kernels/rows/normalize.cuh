@@ -72,7 +72,7 @@ struct NormTeam {
       if (i < n) f(k, i);
     for (; i < n; i += step) f(-1, i);
   }
-  // The weights of a row. They cost two divisions of 64 bits where rows are in groups.
+  // The weights of a row. Rows in groups cost two divisions of 64 bits.
   template <class In>
   __device__ const In* weights_of(const In* all, int64_t row) const {
     if (all == nullptr || rows.groups == 1) return all;
@@ -94,7 +94,7 @@ struct NormTeam {
   // The sum of a number of each thread; blocks use their memory once at a time.
   template <class T>
   __device__ T sum(T value) const {
-    value = fold_lanes<scalar::Reduction<ReduceOp::sum>>(value, lanes);
+    value = fold_lanes<scalar::Reduction<ReduceOp::sum>, true>(value, lanes);
     if (lanes > 32) __syncthreads();
     return value;
   }
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
 }
 
 // The same for few rows of half types, which take as long as one: a block for each, whose threads
-// have a vector at most. It has few instructions, since each of them is waited for.
+// have a vector at most. The kernel has few instructions, since a row waits for each of them.
 // REQUIRES: length <= blockDim.x * V; blockDim.x is a power of two from 32 on, and the lanes of a
 // row in normalize_kernel, so that both give the same bits.
 template <int V, class In>
@@ -192,13 +192,13 @@ __global__ void __launch_bounds__(kNormThreads)
   for (int v = 0; v < V; ++v) sum += each.at[v], w.at[v] = 1;
   if (inside && weight != nullptr) w = load_as<float, V>(weight + i);
   if (inside && bias != nullptr) b = load_as<float, V>(bias + i);
-  const float mean = fold_lanes<Sum>(sum, lanes) / n;
+  const float mean = fold_lanes<Sum, true>(sum, lanes) / n;
   if (lanes > 32) __syncthreads();
   if (inside) {
 #pragma unroll
     for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
   }
-  const float rstd = 1 / sqrt(fold_lanes<Sum>(squares, lanes) / n + eps);
+  const float rstd = 1 / sqrt(fold_lanes<Sum, true>(squares, lanes) / n + eps);
   if (i == 0) means[blockIdx.x] = mean, rstds[blockIdx.x] = rstd;
   if (!inside) return;
   Vector<float, V> y;
@@ -324,9 +324,9 @@ __global__ void __launch_bounds__(kNormThreads)
     }
   }
   using Sum = scalar::Reduction<ReduceOp::sum>;
-  sum = fold_lanes<Sum>(sum, lanes);
+  sum = fold_lanes<Sum, true>(sum, lanes);
   if (lanes > 32) __syncthreads();
-  products = fold_lanes<Sum>(products, lanes);
+  products = fold_lanes<Sum, true>(products, lanes);
   if (valid && lane == 0) weight_sums[run] = products, bias_sums[run] = sum;
 }
 

@@ -26,7 +26,9 @@ struct RowTeam {
 
   __device__ int size() const { return lanes; }
   __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes - 1); }
-  __device__ int64_t line() const { return row_of_lanes(lanes); }
+  __device__ int64_t line() const {
+    return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
+  }
   template <class Op, class T>
   __device__ T fold(T value) const {
     return fold_lanes<Op>(value, lanes);

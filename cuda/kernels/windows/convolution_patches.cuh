@@ -92,8 +92,9 @@ class ConvolutionPatches {
       int place[Mine::kAcross];
 #pragma unroll
       for (int c = 0; c < Mine::kAcross; ++c) place[c] = places[c * 8];
-      Mine::add_eight([&](int r, int e) { return from[at_a(r * 16 + e % 2 * 8, e / 2 * 4)]; },
-                      [&](int c, int e) { return b[e * 4 * args_.pitch + place[c]]; }, sum);
+      Mine::template add_eight<false>(
+          [&](int r, int e) { return from[at_a(r * 16 + e % 2 * 8, e / 2 * 4)]; },
+          [&](int c, int e) { return b[e * 4 * args_.pitch + place[c]]; }, sum);
     }
   }
 

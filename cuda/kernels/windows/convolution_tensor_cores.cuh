@@ -173,7 +173,8 @@ __global__ void __maxnreg__(S::kRegisters)
   using Tiles = ConvolutionTiles<S, part>;
   Tiles tiles(args);
   typename Tiles::Sums sum = {};
-  tiles.walk([&](const float* a, const float* b) { Tiles::Mine::add_terms(a, b, sum); });
+  tiles.walk(
+      [&](const float* a, const float* b) { Tiles::Mine::template add_terms<false>(a, b, sum); });
   // A sum that is not finite may come from the splitting, as in matmul_tensor_cores.
   if (__syncthreads_or(!Tiles::Mine::all_finite(sum)))
     Tiles::make_plainly(args);

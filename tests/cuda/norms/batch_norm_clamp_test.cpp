@@ -8,10 +8,11 @@ namespace {
 
 class CudaBatchNormClamp : public GpuTest {};
 
-enum class Clamp { relu, relu6, hardtanh };  // hardtanh: by itself in training
+enum class Clamp { relu, relu6, hardtanh };
+constexpr Clamp kClamps[] = {Clamp::relu, Clamp::relu6, Clamp::hardtanh};
 
 nn::Sequential network(Clamp clamp) {
-  nn::Sequential out(nn::BatchNorm2d(8));
+  nn::Sequential out(nn::Identity(), nn::BatchNorm2d(8));  // the first module runs by itself
   switch (clamp) {
     case Clamp::relu:
       out->push_back(nn::ReLU());
@@ -26,7 +27,7 @@ nn::Sequential network(Clamp clamp) {
 }
 
 TEST_F(CudaBatchNormClamp, NobodyKeepsTheResult) {
-  for (const Clamp clamp : {Clamp::relu, Clamp::relu6})
+  for (const Clamp clamp : kClamps)
     for (const ScalarType dtype : {kFloat, kBFloat16})
       for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
         if (dtype == kBFloat16 && format == MemoryFormat::Contiguous)
@@ -45,7 +46,7 @@ TEST_F(CudaBatchNormClamp, NobodyKeepsTheResult) {
 }
 
 TEST_F(CudaBatchNormClamp, GradientsOfBothOrdersAreThoseOfTheCpu) {
-  for (const Clamp clamp : {Clamp::relu, Clamp::relu6, Clamp::hardtanh})
+  for (const Clamp clamp : kClamps)
     for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(clamp));
       const Tensor x = randn({3, 8, 5, 4}, kDouble), grad = randn({3, 8, 5, 4}, kDouble);
