@@ -12,9 +12,8 @@
 // ahead, without passing through registers (cp.async). A float is split after it is loaded into a
 // register.
 // Cost. For 8 terms of 64 x 64 outputs, a warp issues 96 instructions of tensor cores, of 1024
-// multiply-adds each, 128 additions, 32 loads of shared memory and 96 operations that split.
-// Tensor cores alone would need about 6.5 cycles for each of theirs: 106 TFLOP/s on an H200, and
-// with the additions and the splitting beside them 76.
+// multiply-adds each, 256 additions, 32 loads of shared memory and 128 operations that split.
+// Tensor cores alone would need about 6.5 cycles for each of theirs: 106 TFLOP/s on an H200.
 // Next. Four warps together can multiply tiles in shared memory (wgmma) at the full rate of tensor
 // cores. The operands would have to be split before.
 #pragma once
@@ -47,8 +46,6 @@ struct TensorShape {
   static constexpr int kRegisters =
       rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
   static constexpr bool kSumsRows = rows < 128;  // see MatmulArgs::row_sums
-  // Small tiles wait for memory, and keep the bits of subnormal numbers beside that.
-  static constexpr bool kScales = rows < 128;
   static constexpr int kSharedBytes =
       4 * stages *
       (std::max(OperandTile<rows, depth, true>::kFloats, OperandTile<rows, depth, false>::kFloats) +
@@ -253,14 +250,13 @@ __global__ void __maxnreg__(S::kRegisters)
     RowSums<S, TileA> rows;
     const bool sums_rows = args.row_sums != nullptr && tile.col == 0;
     Mine::walk(args, tile, [&](const float* a, const float* b) {
-      Mine::template add_terms<S::kScales>(a, b, sum);
+      Mine::template add_terms<true>(a, b, sum);
       if (sums_rows) rows.add(a);
     });
     if (sums_rows) rows.write(args, tile.row);
   } else {
-    Mine::walk(args, tile, [&](const float* a, const float* b) {
-      Mine::template add_terms<S::kScales>(a, b, sum);
-    });
+    Mine::walk(args, tile,
+               [&](const float* a, const float* b) { Mine::template add_terms<true>(a, b, sum); });
   }
   Mine::add_groups(sum);
   // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an
