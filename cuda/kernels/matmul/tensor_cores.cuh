@@ -11,8 +11,9 @@
 // The tiles have the same layout in shared memory as in global memory. They are copied two tiles
 // ahead, without passing through registers (cp.async). A float is split after it is loaded into a
 // register.
-// Cost. For 8 terms of 64 x 64 outputs, a warp issues 96 instructions of tensor cores, of 1024
-// multiply-adds each. Beside these it adds 256 times, loads 32 times and splits by 128 operations.
+// Cost. A warp issues 96 instructions of tensor cores for 8 terms of 64 x 64 outputs. Each of them
+// has 1024 multiply-adds. The warp also issues 256 additions, 32 loads of shared memory and 128
+// operations that split floats.
 // Tensor cores alone would need about 6.5 cycles for each of theirs: 106 TFLOP/s on an H200.
 // Next. Four warps together can multiply tiles in shared memory (wgmma) at the full rate of tensor
 // cores. The operands would have to be split before.
