@@ -25,7 +25,8 @@ double largest_difference(const Tensor& got, const Tensor& expected) {
   return out;
 }
 
-void check_parts(const Convolution& s, ScalarType dtype) {
+// growth: of the rounding, where sums cancel in the end.
+void check_parts(const Convolution& s, ScalarType dtype, double growth = 1) {
   SCOPED_TRACE(test::describe(s));
   const double unit = dtype == kFloat ? 0x1p-23 : 0x1p-52;
   for (const ConvolutionPass part : kParts) {
@@ -41,7 +42,7 @@ void check_parts(const Convolution& s, ScalarType dtype) {
     }
     const Tensor got = raw::convolution("conv", part, s, a, b, bias);
     ASSERT_EQ(got.sizes(), expected.sizes());
-    EXPECT_LE(largest_difference(got, expected), unit * (4 + terms_of(part, s)))
+    EXPECT_LE(largest_difference(got, expected), growth * unit * (4 + terms_of(part, s)))
         << "part " << static_cast<int>(part);
   }
 }
@@ -122,11 +123,14 @@ Convolution random_tiles(int64_t most_size) {
   return s;
 }
 
+// A tile's sums are of numbers up to four times as large as the terms, and cancel in what comes of
+// them: a gradient of 257 terms was off by 1.05 of what sums of the terms themselves may be.
 TEST(CpuConvolution, TilesOfFewerMultiplications) {
+  constexpr double kGrowth = 2;
   for (const int64_t size : {3, 5, 9, 16, 33}) {
     const Convolution s = random_tiles(size);
     ASSERT_TRUE(cpu::winograd_way(s)) << test::describe(s);
-    check_parts(s, kFloat);
+    check_parts(s, kFloat, kGrowth);
   }
 }
 
