@@ -222,9 +222,9 @@ struct Rows {
         const T *g = grad + r * rows.length, *from = x + r * rows.length,
                 *w = of_group(weight, group);
         const T m = mean[at], s = rstd[at];
-        const auto [shift, slope] = of_rows[r - first];
+        const auto& of_row = of_rows[r - first];
         for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {
-          loops.apply_grad(count, g + i, from + i, m, s * scale, shift, slope,
+          loops.apply_grad(count, g + i, from + i, m, s * scale, of_row.shift, of_row.slope,
                            by_element() ? w : nullptr, out + r * rows.length + i);
         });
       });

@@ -26,7 +26,9 @@ struct Vec {
   static GRADUS_TARGET Type load(const T* x) { return *reinterpret_cast<const Type*>(x); }
   static GRADUS_TARGET void store(T* x, const Type& v) { *reinterpret_cast<Type*>(x) = v; }
   static GRADUS_TARGET double sum(const Type& x) {
-    return sum_halves(x, std::make_integer_sequence<int, kLanes / 2>());
+    typedef T Aligned __attribute__((vector_size(GRADUS_VECTOR)));
+    const Aligned aligned = x;
+    return sum_halves(aligned, std::make_integer_sequence<int, kLanes / 2>());
   }
 
  private:
