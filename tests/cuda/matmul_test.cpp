@@ -287,6 +287,18 @@ TEST_F(MatmulTest, TheSameProductTwiceIsTheSameBitForBit) {
   for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(at(first, i), at(second, i)) << i;
 }
 
+// f(kernel, its product of what a and b have on the CPU) for each kernel that takes floats.
+template <class F>
+void for_each_product(const Operand& a, const Operand& b, const F& f) {
+  raw::copy_(a.gpu, a.cpu);
+  raw::copy_(b.gpu, b.cpu);
+  for (const std::string_view kernel : cuda::matmul_kernels()) {
+    if (!takes(kernel, kFloat)) continue;
+    cuda::set_matmul_kernel(kernel);
+    f(kernel, multiply(a.gpu, b.gpu, {}, 0));
+  }
+}
+
 // What does not fit a part of a float that tensor cores take: each row of a has one such number.
 TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kMax = 0x1.fffffep127f;
@@ -306,13 +318,8 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
         if (tiny || k == row % kTerms) element = x;
       }
     }
-    raw::copy_(a.gpu, a.cpu);
-    raw::copy_(b.gpu, b.cpu);
     const std::vector<double> expected = reference(a.cpu, b.cpu, {});
-    for (const std::string_view kernel : cuda::matmul_kernels()) {
-      if (!takes(kernel, kFloat)) continue;
-      cuda::set_matmul_kernel(kernel);
-      const Tensor out = multiply(a.gpu, b.gpu, {}, 0);
+    for_each_product(a, b, [&](std::string_view kernel, const Tensor& out) {
       for (int64_t i = 0; i < out.numel(); ++i) {
         const double x = expected[static_cast<size_t>(i)];
         if (std::isnan(x))
@@ -323,7 +330,7 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
           ASSERT_NEAR(at(out, i), x, std::abs(x) * 1e-5 + kTerms * 0x1p-149)
               << kernel << " row " << i / kCols;
       }
-    }
+    });
   }
 }
 
@@ -336,13 +343,8 @@ TEST_F(MatmulTest, SubnormalNumbersKeepTheirBits) {
       const Operand b = random_operand(kFloat, 1, kTerms, kCols, OperandLayout::plain);
       raw::zip_(BinaryOp::mul, a.cpu, Scalar(in_a ? scale : 1e3));
       raw::zip_(BinaryOp::mul, b.cpu, Scalar(in_a ? 1e3 : scale));
-      raw::copy_(a.gpu, a.cpu);
-      raw::copy_(b.gpu, b.cpu);
       const std::vector<double> expected = reference(a.cpu, b.cpu, {});
-      for (const std::string_view kernel : cuda::matmul_kernels()) {
-        if (!takes(kernel, kFloat)) continue;
-        cuda::set_matmul_kernel(kernel);
-        const Tensor out = multiply(a.gpu, b.gpu, {}, 0);
+      for_each_product(a, b, [&](std::string_view kernel, const Tensor& out) {
         double error = 0, squares = 0;
         for (int64_t i = 0; i < out.numel(); ++i) {
           const double x = expected[static_cast<size_t>(i)] / scale;
@@ -350,7 +352,7 @@ TEST_F(MatmulTest, SubnormalNumbersKeepTheirBits) {
         }
         EXPECT_LE(std::sqrt(error / squares), scale < 1e-38 ? 3e-6 : 1e-6)
             << kernel << " " << scale;
-      }
+      });
     }
 }
 
