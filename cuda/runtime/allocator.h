@@ -12,7 +12,7 @@ namespace gradus::cuda {
 
 // Bytes and calls of one device, in this process.
 struct MemoryStats {
-  int64_t allocated;  // bytes of the blocks in use; a block is up to 1/8 larger than was asked for
+  int64_t allocated;  // bytes of the blocks in use; a block is up to 1/32 or 511 bytes larger than was asked for
   int64_t peak_allocated;
   int64_t reserved;  // bytes taken from CUDA: in use and cached
   int64_t peak_reserved;

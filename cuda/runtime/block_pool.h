@@ -24,16 +24,17 @@
 
 namespace gradus::cuda {
 
-// Multiples of 512 bytes up to 8 KiB, then eight steps to each doubling.
+// Multiples of 512 bytes up to 32 KiB, then 32 steps to each doubling.
 struct SizeClass {
   static constexpr size_t kUnit = 512, kLargest = size_t{1} << 48;
+  static constexpr int kSteps = 32;
 
   // REQUIRES: 0 < nbytes <= kLargest.
   static constexpr SizeClass of(size_t nbytes) {
     const size_t units = (nbytes - 1) / kUnit;  // one less than needed
-    const int shift = std::max(0, static_cast<int>(std::bit_width(units)) - 4);
+    const int shift = std::max(0, static_cast<int>(std::bit_width(units / kSteps)) - 1);
     const size_t steps = (units >> shift) + 1;
-    return {shift * 8 + static_cast<int>(steps) - 1, (steps << shift) * kUnit};
+    return {shift * kSteps + static_cast<int>(steps) - 1, (steps << shift) * kUnit};
   }
 
   int index;

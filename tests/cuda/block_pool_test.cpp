@@ -49,9 +49,10 @@ TEST(SizeClass, KnownSizes) {
   EXPECT_EQ(SizeClass::of(512).nbytes, 512u);
   EXPECT_EQ(SizeClass::of(513).nbytes, 1024u);
   EXPECT_EQ(SizeClass::of(8192).nbytes, 8192u);
-  EXPECT_EQ(SizeClass::of(8193).nbytes, 9216u);
+  EXPECT_EQ(SizeClass::of(8193).nbytes, 8704u);
+  EXPECT_EQ(SizeClass::of(32 * 1024 + 1).nbytes, 33u * 1024);
   EXPECT_EQ(SizeClass::of(mib).nbytes, mib);
-  EXPECT_EQ(SizeClass::of(mib + 1).nbytes, mib + mib / 8);
+  EXPECT_EQ(SizeClass::of(mib + 1).nbytes, mib + mib / 32);
   EXPECT_EQ(SizeClass::of(2 * mib - 1).nbytes, 2 * mib);
   EXPECT_EQ(SizeClass::of(SizeClass::kLargest).nbytes, SizeClass::kLargest);
 }
@@ -60,10 +61,7 @@ TEST(SizeClass, IndexAndSizeNameTheSameClass) {
   size_t nbytes = 0;
   for (int index = 0; index < kSizeClasses; ++index) {
     const SizeClass next = SizeClass::of(nbytes + 1);
-    // Some indices stay unused: those between two doublings.
-    ASSERT_GE(next.index, index);
-    index = next.index;
-    ASSERT_LT(index, kSizeClasses);
+    ASSERT_EQ(next.index, index);
     ASSERT_EQ(SizeClass::of(next.nbytes).index, index);
     ASSERT_EQ(SizeClass::of(next.nbytes).nbytes, next.nbytes);
     nbytes = next.nbytes;
@@ -71,13 +69,13 @@ TEST(SizeClass, IndexAndSizeNameTheSameClass) {
   EXPECT_EQ(nbytes, SizeClass::kLargest);
 }
 
-TEST(SizeClass, RoundsUpByAnEighthAtMost) {
+TEST(SizeClass, RoundsUpByA32ndAtMost) {
   std::mt19937_64 random = random_source();
   for (int i = 0; i < 100000; ++i) {
     const size_t n = (random() >> (16 + random() % 48)) % SizeClass::kLargest + 1;
     const size_t rounded = SizeClass::of(n).nbytes;
     ASSERT_GE(rounded, n);
-    ASSERT_LE(rounded - n, std::max<size_t>(511, n / 8)) << n;
+    ASSERT_LE(rounded - n, std::max<size_t>(511, n / 32)) << n;
     ASSERT_EQ(rounded % 512, 0u) << n;
   }
 }
