@@ -1,6 +1,9 @@
 // The options of a DataLoader, as its base takes them.
 #include "gradus/data/loader/data_loader.h"
 
+#include "gradus/data/samplers/random.h"
+#include "gradus/data/samplers/sequential.h"
+
 namespace gradus::data::detail {
 
 bool pins(const DataLoaderOptions& options) {
@@ -11,6 +14,11 @@ DataLoaderOptions loader_options(const DataLoaderOptions& options, bool has_indi
   DataLoaderOptions out = options;
   if (!has_indices) out.workers(std::min<size_t>(options.workers(), 1));
   return out.shuffle(false).pin_memory(false).device(std::nullopt);
+}
+
+std::unique_ptr<AnySampler<std::vector<size_t>>> every_index(size_t size, bool shuffled) {
+  if (!shuffled) return any_sampler(samplers::SequentialSampler(size));
+  return any_sampler(samplers::RandomSampler(static_cast<int64_t>(size)));
 }
 
 void refuse_state() {

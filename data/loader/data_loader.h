@@ -7,22 +7,17 @@
 #pragma once
 
 #include "gradus/data/datasets/shared.h"
+#include "gradus/data/loader/any_sampler.h"
 #include "gradus/data/loader/collated.h"
 #include "gradus/data/loader/device_copies.h"
 #include "gradus/data/loader/state.h"
 #include "gradus/data/loader/stateful.h"
-#include "gradus/data/loader/stateless.h"
-#include "gradus/data/samplers/random.h"
-#include "gradus/data/samplers/sequential.h"
+#include "gradus/data/loader/worker_exception.h"
+#include "gradus/tensor/generator_scope.h"
 
 namespace gradus::data {
 
 namespace detail {
-
-template <class S>
-concept IsSampler = requires {
-  typename S::BatchRequestType;
-};
 
 // Errors: NotImplementedError, always.
 [[noreturn]] void refuse_state();
@@ -39,25 +34,29 @@ struct BatchSource {
   virtual void load(serialize::InputArchive& archive) = 0;
 };
 
-template <class Dataset, class Sampler>
+template <class Dataset, class Request>
 class SampledSource final : public BatchSource<typename Dataset::BatchType>,
-                            StatelessDataLoader<Dataset, Sampler> {
-  using Loader = StatelessDataLoader<Dataset, Sampler>;
+                            DataLoaderBase<Dataset, typename Dataset::BatchType, Request> {
+  using Loader = DataLoaderBase<Dataset, typename Dataset::BatchType, Request>;
+  using Sampler = std::unique_ptr<AnySampler<Request>>;
 
  public:
   SampledSource(Dataset dataset, Sampler sampler, const DataLoaderOptions& options)
-      : Loader(std::move(dataset), std::move(sampler), options), begun_(this->sampler_) {}
+      : Loader(options, std::make_unique<Dataset>(std::move(dataset))),
+        sampler_(std::move(sampler)),
+        begun_(sampler_->copy()) {
+    this->start_workers();
+  }
 
   void begin_epoch() override {
     const auto loaded = std::exchange(loaded_, std::nullopt);
     first_ = taken_ = loaded ? static_cast<size_t>(loaded->batches) : 0;
     if (loaded) {
-      begun_ = this->sampler_;
-      for (size_t i = 0; i < first_; ++i) this->sampler_.next(Loader::options().batch_size);
+      begun_ = sampler_->copy();
+      for (size_t i = 0; i < first_; ++i) sampler_->next(Loader::options().batch_size);
       return Loader::begin_at(loaded->seed);
     }
-    if constexpr (requires { this->sampler_.set_epoch(size_t{}); })
-      this->sampler_.set_epoch(static_cast<size_t>(epochs_));
+    sampler_->set_epoch(static_cast<size_t>(epochs_));
     ++epochs_;
     Loader::restart();
   }
@@ -69,20 +68,16 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
   // Goes through the requests of an epoch of a copy of the sampler.
   std::optional<size_t> size() const override {
     const GeneratorScope unused(0);
-    Sampler copy = this->sampler_;
-    copy.reset(std::nullopt);
-    const size_t batch_size = Loader::options().batch_size;
+    const Sampler copy = sampler_->copy();
+    copy->reset();
     size_t batches = 0;
-    while (const auto request = copy.next(batch_size)) {
-      if (Loader::options().drop_last && request->size() < batch_size) break;
-      ++batches;
-    }
+    while (next_of(*copy)) ++batches;
     return batches;
   }
 
   // The sampler as it was at the beginning of the epoch, and how many batches there were since.
   void save(serialize::OutputArchive& archive, bool is_within, size_t unseen) const override {
-    (is_within ? begun_ : this->sampler_).save(archive);
+    (is_within ? begun_ : sampler_)->save(archive);
     const size_t seen = taken_ - unseen;
     const LoaderState here{epochs_, is_within ? static_cast<int64_t>(seen) : -1,
                            Loader::seed() + (seen - first_)};
@@ -90,7 +85,7 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
   }
   void load(serialize::InputArchive& archive) override {
     const LoaderState state = read_state(archive, sizes());
-    this->sampler_.load(archive);
+    sampler_->load(archive);
     epochs_ = state.epochs;
     loaded_.reset();
     if (state.batches >= 0) loaded_ = state;
@@ -101,11 +96,18 @@ class SampledSource final : public BatchSource<typename Dataset::BatchType>,
     return {this->main_thread_dataset().size(), Loader::options().batch_size};
   }
   void reset() override {
-    Loader::reset();
-    begun_ = this->sampler_;
+    sampler_->reset();
+    begun_ = sampler_->copy();
+  }
+  std::optional<Request> get_batch_request() override { return next_of(*sampler_); }
+  std::optional<Request> next_of(AnySampler<Request>& sampler) const {
+    const size_t batch_size = Loader::options().batch_size;
+    auto request = sampler.next(batch_size);
+    if (request && Loader::options().drop_last && request->size() < batch_size) return std::nullopt;
+    return request;
   }
 
-  Sampler begun_;  // at the beginning of the epoch
+  Sampler sampler_, begun_;  // begun_: at the beginning of the epoch
   size_t first_ = 0,
          taken_ = 0;  // batches: left out, as they were handed out before; taken, with these
   int64_t epochs_ = 0;
@@ -152,12 +154,8 @@ class DataLoader {
   requires(!Dataset::is_stateful) explicit DataLoader(Dataset dataset,
                                                       const DataLoaderOptions& options = {})
       : DataLoader(options) {
-    const size_t size = detail::known_size(dataset.size());
-    if (options.shuffle()) {
-      sample(std::move(dataset), samplers::RandomSampler(static_cast<int64_t>(size)), options);
-    } else {
-      sample(std::move(dataset), samplers::SequentialSampler(size), options);
-    }
+    auto sampler = detail::every_index(detail::known_size(dataset.size()), options.shuffle());
+    sample(std::move(dataset), std::move(sampler), options);
   }
   // The examples that the sampler chooses. A sampler with set_epoch gets the number of
   // each epoch.
@@ -167,7 +165,7 @@ class DataLoader {
     check(!options.shuffle(),
           "DataLoader: shuffle beside a sampler, which has an order of its own; leave one of them "
           "out");
-    sample(std::move(dataset), std::move(sampler), options);
+    sample(std::move(dataset), detail::any_sampler(std::move(sampler)), options);
   }
   // The examples of a data set that knows itself which come next. One worker at most reads it.
   template <class Dataset>
@@ -229,12 +227,13 @@ class DataLoader {
         "DataLoader: batch_size = 0, expected at least 1; give the number of examples of a batch");
   }
 
-  template <class Dataset, class Sampler>
-  void sample(Dataset dataset, Sampler sampler, const DataLoaderOptions& options) {
+  template <class Dataset, class Request>
+  void sample(Dataset dataset, std::unique_ptr<detail::AnySampler<Request>> sampler,
+              const DataLoaderOptions& options) {
     constexpr bool has_indices =
         std::is_convertible_v<std::vector<size_t>, typename Dataset::BatchRequestType>;
     using Collated = detail::CollatedDataset<Dataset>;
-    source_ = std::make_unique<detail::SampledSource<Collated, Sampler>>(
+    source_ = std::make_unique<detail::SampledSource<Collated, Request>>(
         Collated(std::move(dataset), detail::pins(options)), std::move(sampler),
         detail::loader_options(options, has_indices));
   }

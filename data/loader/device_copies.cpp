@@ -18,6 +18,12 @@ DeviceCopies::DeviceCopies(std::optional<Device> device) {
   stream_ = cuda::getStreamFromPool(/*high_priority=*/false, device->index());
 }
 
+DeviceCopies::DeviceCopies(DeviceCopies&&) noexcept = default;
+DeviceCopies& DeviceCopies::operator=(DeviceCopies&&) noexcept = default;
+DeviceCopies::~DeviceCopies() = default;
+
+void DeviceCopies::clear() { begun_.clear(); }
+
 void DeviceCopies::copy(const std::vector<Tensor*>& tensors) {
   Batch batch;
   const cuda::StreamGuard guard(*stream_);

@@ -15,6 +15,9 @@ class DeviceCopies {
   // Nothing is copied for the CPU, and where there is no device. Errors: ValueError for meta, Error
   // where the device does not exist.
   explicit DeviceCopies(std::optional<Device> device);
+  DeviceCopies(DeviceCopies&&) noexcept;
+  DeviceCopies& operator=(DeviceCopies&&) noexcept;
+  ~DeviceCopies();
 
   bool is_needed() const { return stream_.has_value(); }
   // Begins to copy the tensors of a batch, and puts the copies into their places. Does not wait for
@@ -24,7 +27,7 @@ class DeviceCopies {
   // for.
   void wait_for_first();
   // Forgets copies that nobody waits for.
-  void clear() { begun_.clear(); }
+  void clear();
 
  private:
   struct Batch {
