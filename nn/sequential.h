@@ -52,8 +52,14 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
   Result forward(Args&&... args) {
     check<Error>(!modules_.empty(),
                  "Cannot call forward() on an empty Sequential; push_back() a module");
-    AnyValue value = modules_[0].any_forward(std::forward<Args>(args)...);
-    for (size_t i = 1; i < size();) i += feed(i, value);
+    constexpr bool kOne = sizeof...(Args) == 1;
+    AnyValue value = [&] {
+      if constexpr (kOne)
+        return AnyValue(std::forward<Args>(args)...);
+      else
+        return modules_[0].any_forward(std::forward<Args>(args)...);
+    }();
+    for (size_t i = kOne ? 0 : 1; i < size();) i += feed(i, value);
     if (Result* result = value.try_get<Result>()) return std::move(*result);
     fail_result(value.type_info(), typeid(Result));
   }

@@ -222,7 +222,7 @@ TEST_F(ChannelsLastTest, BatchNormWithAClampAndItsGradients) {
         const ScalarType parameters = dtype == kDouble ? kDouble : kFloat;
         const Tensor x = (3 * randn({3, channels, 4, 5}) + 1).to(dtype);
         const Tensor grad = randn({3, channels, 4, 5}).to(dtype);
-        nn::Sequential net{nn::Identity(), nn::BatchNorm2d(channels)};
+        nn::Sequential net{nn::BatchNorm2d(channels)};
         clamps[clamp](net);
         for (Tensor& p : net->parameters()) nn::init::normal_(p);
         nn::BatchNorm2d exact{nn::BatchNorm2dOptions(channels)};

@@ -111,7 +111,7 @@ TEST_F(CudaBatchNormEval, HasTheGradientsOfTheCpu) {
 // A clamp, a sum and both in the same launch after eval(), unless something is recorded.
 TEST_F(CudaBatchNormEval, TakesWhatFollows) {
   nn::BatchNorm2d norm(4);
-  nn::Sequential clamped(nn::Identity(), norm, nn::ReLU6());
+  nn::Sequential clamped(norm, nn::ReLU6());
   clamped->to(kCUDA), clamped->eval();
   {
     const NoGradGuard guard;
