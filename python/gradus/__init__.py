@@ -21,6 +21,7 @@ from ._modes import no_grad as no_grad, set_batch_invariant_mode as set_batch_in
 from ._modes import set_grad_enabled as set_grad_enabled
 from ._print import set_printoptions as set_printoptions
 from ._forms import *  # type: ignore[no-redef, assignment]  # noqa: F403
+from ._tensor_types import *  # noqa: F403
 from ._foreach import _foreach_add_ as _foreach_add_, _foreach_mul_ as _foreach_mul_, _foreach_norm as _foreach_norm
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
 from . import accelerator as accelerator, distributions as distributions, random as random, testing as testing, version as version

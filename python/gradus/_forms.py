@@ -1,4 +1,4 @@
-"""Forms of PyTorch that are no rows of the tables: constructors by dtype, limits, new_*, unique."""
+"""Forms of PyTorch that are no rows of the tables: limits, new_*, unique."""
 
 from __future__ import annotations
 
@@ -47,23 +47,6 @@ def is_tensor(obj: Any) -> builtins.bool:
 def numel(input: Tensor) -> builtins.int:
     """The number of elements."""
     return input.numel()
-
-
-def _constructor(name: str, dtype: Any) -> Callable[..., Tensor]:
-    def made(*args: Any) -> Tensor:
-        if len(args) == 1 and not isinstance(args[0], builtins.int):
-            return _gradus.tensor(args[0], dtype=dtype, device="cpu")
-        return _gradus.zeros(*args, dtype=dtype, device="cpu") if args else _gradus.empty(0, dtype=dtype, device="cpu")
-
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = f"A tensor of gradus.{dtype}, of numbers or of these sizes."
-    return made
-
-
-for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16",
-                      "BFloat16": "bfloat16", "Byte": "uint8", "Char": "int8", "Short": "int16",
-                      "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
-    globals()[_name + "Tensor"] = _constructor(_name + "Tensor", getattr(_gradus, _dtype))
 
 
 class finfo:
@@ -277,20 +260,8 @@ def _new(name: str) -> Callable[..., Tensor]:
     return made
 
 
-def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-    """The tensor as another dtype; without one, the name of this dtype as PyTorch has it."""
-    if dtype is not None:
-        return self.to(dtype, non_blocking=non_blocking)
-    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-             "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-             "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
-    name = names[str(self.dtype).rpartition(".")[2]]
-    return f"gradus.{'cuda.' if self.is_cuda else ''}{name}Tensor"
-
-
 for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
     setattr(Tensor, "new_" + _name, _new(_name))
-setattr(Tensor, "type", type)
 setattr(Tensor, "norm", lambda self, p=2, *places, **options: norm(self, p, *places, **options))
 setattr(Tensor, "nonzero", lambda self, *, as_tuple=False: nonzero(self, as_tuple=as_tuple))
 setattr(Tensor, "roll", lambda self, shifts, dims=(): roll(self, shifts, dims))
@@ -303,4 +274,3 @@ __all__ = ["Size", "are_deterministic_algorithms_enabled", "asarray", "bincount"
            "einsum", "finfo", "get_rng_state", "iinfo", "initial_seed", "is_tensor", "meshgrid", "nonzero", "norm", "numel",
            "roll", "seed", "set_rng_state", "split", "spmm", "tensordot", "unique", "unique_consecutive",
            "use_deterministic_algorithms"]
-__all__ += [name for name in globals() if name.endswith("Tensor") and name != "Tensor"]

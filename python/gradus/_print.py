@@ -148,7 +148,8 @@ def tensor_repr(self: _gradus.Tensor) -> str:
         pass
     else:
         suffixes.append(f"device='{self.device}'")
-    default = (_gradus.get_default_dtype(), _gradus.int64, _gradus.bool, _gradus.complex64)
+    real = _gradus.get_default_dtype()
+    default = (real, _gradus.int64, _gradus.bool, _gradus.complex128 if real is _gradus.float64 else _gradus.complex64)
     if self.is_meta:
         suffixes.append(f"size={tuple(self.shape)}")
         if self.dtype != _gradus.get_default_dtype():
@@ -171,8 +172,8 @@ def tensor_repr(self: _gradus.Tensor) -> str:
         texts = kind(_numbers(values, summarize), values.dtype)
         text = _text(values, len(prefix), summarize, texts)
     if self.requires_grad:
-        name = self.grad_fn
-        suffixes.append("requires_grad=True" if name is None else f"grad_fn=<{name.name()}>")
+        node = self.grad_fn
+        suffixes.append("requires_grad=True" if node is None else f"grad_fn=<{type(node).__name__}>")
     out = prefix + text
     line = len(out) - out.rfind("\n") - 1
     for i, suffix in enumerate(suffixes):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._gradus import Tensor, tensor
 from ._gradus._amp import GradScaler as _GradScaler, autocast
 from ._modes import _Mode
 
@@ -24,13 +23,3 @@ class GradScaler(_GradScaler):
         if isinstance(device, (int, float)):  # the scale came first
             init_scale = device
         super().__init__(init_scale, growth_factor, backoff_factor, growth_interval, enabled)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The scale and its options by name, as numbers."""
-        return {name: value.item() for name, value in super().state_dict().items()}
-
-    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Takes a state of numbers, or of tensors as C++ writes them."""
-        own = super().state_dict()
-        super().load_state_dict({name: value if isinstance(value, Tensor) or name not in own else
-                                 tensor(value, dtype=own[name].dtype) for name, value in state_dict.items()})

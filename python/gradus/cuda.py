@@ -12,6 +12,10 @@ from ._gradus._cuda import *  # noqa: F403
 from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
 from ._gradus._cuda import _StaticInputs, current_device, current_stream, set_device, set_stream
+from ._tensor_types import tensor_types
+
+(FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor,
+ BoolTensor) = tensor_types("cuda").values()
 
 
 class device:

@@ -113,12 +113,21 @@ def save(obj: Any, f: _File) -> None:
         _gradus.save_file(writer.tensors, f, metadata)
 
 
+def _is_zip(path: Any) -> bool:
+    """Whether a file is one of torch.save; what cannot be read is load_file()'s to refuse."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PK\3\4"
+    except OSError:
+        return False
+
+
 def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mmap: bool | None = None) -> Any:
     """What save() wrote; a module or an optimizer as its state dict.
 
     map_location: the device of the tensors; the CPU, where it is a function or a dictionary. weights_only: False asks for
     objects, so it is a TypeError where a module or an optimizer was saved. A safetensors file of another program gives a
-    dictionary of its tensors.
+    dictionary of its tensors, and so does a file of torch.save: the names of nested dictionaries are joined by dots.
 
     >>> import gradus, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +144,8 @@ def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mm
                 file.write(f.read())  # type: ignore[union-attr]
             return load(path, map_location, weights_only=weights_only)
     device = map_location if isinstance(map_location, (str, _gradus.device)) else None
+    if _is_zip(f):
+        return _gradus.load_pt(f, device=device)
     tensors = _gradus.load_file(f, device=device, mmap=bool(mmap))
     metadata = _gradus._load_metadata(f)
     if not weights_only and "gradus.objects" in metadata:

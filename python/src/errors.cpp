@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "gradus/cuda/rtc/source.h"
@@ -12,6 +13,7 @@
 #include "gradus/tensor/base/error.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/watch/guard/nan_guard.h"
+#include "words.h"
 
 namespace gradus::python {
 namespace {
@@ -61,10 +63,16 @@ PyObject* builtin_class(nb::exception_type type) {
   }
 }
 
+// Lines of a compiler are about code of C++, and stay as they are.
+std::string message_of(const std::exception& error) {
+  return dynamic_cast<const CompileError*>(&error) ? error.what() : in_python(error.what());
+}
+
 struct PythonWarnings final : WarningHandler {
   void process(const SourceLocation&, const std::string& message, bool) override {
     const Acquired python;
-    if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) nb::raise_python_error();
+    if (PyErr_WarnEx(PyExc_UserWarning, in_python(message).c_str(), 1) != 0)
+      nb::raise_python_error();
   }
 };
 
@@ -87,12 +95,17 @@ void set_error(const std::exception_ptr& error) {
     PyErr_SetString(builtin_class(e.type()), e.what());
   } catch (const std::bad_alloc& e) {
     PyErr_SetString(PyExc_MemoryError, e.what());
+  } catch (const std::bad_cast&) {  // of nb::cast
+    PyErr_SetString(PyExc_TypeError,
+                    "an argument, or what it holds, is of another type than the function takes; "
+                    "its help() says which");
   } catch (const std::exception& e) {
     for (const ErrorClass& c : error_classes)
       if (c.matches(e)) {
         last_error = error;
-        if (!c.describe) return PyErr_SetString(c.object, e.what());
-        const nb::object made = nb::steal(PyObject_CallFunction(c.object, "s", e.what()));
+        const std::string message = message_of(e);
+        if (!c.describe) return PyErr_SetString(c.object, message.c_str());
+        const nb::object made = nb::steal(PyObject_CallFunction(c.object, "s", message.c_str()));
         if (made.is_valid()) c.describe(made, e), PyErr_SetObject(c.object, made.ptr());
         return;
       }
@@ -105,7 +118,7 @@ void rethrow(nb::python_error& error) {
     try {
       std::rethrow_exception(last);
     } catch (const std::exception& e) {
-      if (nb::cast<std::string>(nb::str(error.value())) == e.what()) throw;
+      if (nb::cast<std::string>(nb::str(error.value())) == message_of(e)) throw;
     }
   }
   throw;
@@ -139,6 +152,8 @@ void bind_errors(nb::module_& m) {
     try {
       std::rethrow_exception(error);
     } catch (const Error&) {
+      set_error(error);
+    } catch (const std::bad_cast&) {
       set_error(error);
     }
   });

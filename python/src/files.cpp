@@ -1,4 +1,5 @@
-// gradus.save and gradus.load: safetensors files.
+// gradus.save and gradus.load: safetensors files; load_pt: those of torch.save.
+#include <gradus/serialize/pt.h>
 #include <gradus/serialize/safetensors.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -8,6 +9,19 @@
 #include "rows/rows.h"
 
 namespace gradus::python {
+namespace {
+
+template <class Read>
+nb::dict tensors_of(nb::handle path, Given<std::optional<Device>>& device, const Read& read) {
+  const std::string name = nb::cast<std::string>(nb::str(path));
+  const Device where = device.get().value_or(kCPU);
+  const auto contents = released<serialize::SafetensorsContents>([&] { return read(name, where); });
+  nb::dict out;
+  for (const auto& item : contents.tensors) out[nb::cast(item.key())] = nb::cast(item.value());
+  return out;
+}
+
+}  // namespace
 
 void bind_files(nb::module_& m) {
   m.def(
@@ -31,17 +45,21 @@ void bind_files(nb::module_& m) {
   m.def(
       "load_file",
       [](nb::handle path, Given<std::optional<Device>>& device, bool mmap) {
-        const std::string name = nb::cast<std::string>(nb::str(path));
-        const Device where = device.get().value_or(kCPU);
-        const auto contents = released<serialize::SafetensorsContents>(
-            [&] { return serialize::load_file(name, where, mmap); });
-        nb::dict out;
-        for (const auto& item : contents.tensors)
-          out[nb::cast(item.key())] = nb::cast(item.value());
-        return out;
+        return tensors_of(path, device, [&](const std::string& name, Device where) {
+          return serialize::load_file(name, where, mmap);
+        });
       },
       nb::arg("filename"), nb::arg("device") = nb::none(), nb::arg("mmap") = false,
       "The tensors of a safetensors file by name.");
+  m.def(
+      "load_pt",
+      [](nb::handle path, Given<std::optional<Device>>& device) {
+        return tensors_of(path, device, [](const std::string& name, Device where) {
+          return serialize::load_pt(name, where);
+        });
+      },
+      nb::arg("filename"), nb::arg("device") = nb::none(),
+      "The tensors of a file of torch.save by name; names of nested dictionaries are joined.");
   m.def("_load_metadata", [](nb::handle path) {
     nb::dict out;
     for (const auto& [key, value] :

@@ -6,6 +6,7 @@
 #include "bind.h"
 #include "cycles.h"
 #include "nn/modules.h"
+#include "own_optimizer.h"
 
 namespace gradus::python {
 namespace {
@@ -47,6 +48,9 @@ std::string option_type(const Fields& fields, std::string_view name) {
   }
   return "tuple[" + joined(parts, ", ") + "]";
 }
+bool knows(const Fields& fields, std::string_view name) {
+  return std::ranges::any_of(fields, [&](const Field& f) { return whole_name(f.name) == name; });
+}
 // Errors: TypeError for another kind of value, KeyError where there is no such option.
 void set_option(const char* optimizer, Fields fields, nb::handle name, nb::handle value) {
   const std::string key = nb::cast<std::string>(name);
@@ -76,6 +80,45 @@ struct Group {
     return nb::cast<optim::Optimizer&>(optimizer).param_groups().at(index);
   }
   Fields fields() const { return get().options().fields(); }
+  // Options that the algorithm does not know, such as a group's name: attributes of the optimizer.
+  nb::dict others() const { return others_of(optimizer, index); }
+  static nb::dict others_of(nb::handle optimizer, size_t index) {
+    const nb::object all =
+        optimizer.attr("__dict__").attr("setdefault")("_other_options", nb::dict());
+    return nb::cast<nb::dict>(all.attr("setdefault")(index, nb::dict()));
+  }
+  nb::list keys() const {
+    nb::list out;
+    out.append("params");
+    for (const Field& field : fields()) {
+      const std::string_view name = whole_name(field.name);
+      const nb::str key(name.data(), name.size());
+      if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
+    }
+    for (const auto& [key, value] : others()) out.append(key);
+    return out;
+  }
+  nb::object at(const std::string& key) const {
+    if (key == "params")
+      return results_object(get().params().data(), get().params().size(), nullptr);
+    if (key == "initial_lr" && get().initial_lr()) return to_python(*get().initial_lr());
+    nb::object value = option_value(fields(), key);
+    if (value.is_valid()) return value;
+    const nb::dict further = others();
+    if (!further.contains(key.c_str())) throw nb::key_error(key.c_str());
+    return further[key.c_str()];
+  }
+  void set(nb::handle key, nb::handle value) const {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "initial_lr") {
+      get().set_initial_lr(nb::cast<double>(value));
+    } else if (knows(fields(), name)) {
+      set_option("ParamGroup", fields(), key, value);
+      get().options().validate();
+    } else {
+      others()[key] = value;
+    }
+  }
 };
 
 // --- What the garbage collector sees
@@ -98,10 +141,11 @@ PyType_Slot optimizer_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traver
                                  {Py_tp_clear, reinterpret_cast<void*>(clear_attributes)},
                                  {0, nullptr}};
 
-// Parameters and groups as Python gives them: tensors, (name, tensor), or dictionaries of options.
+// Parameters and groups as Python gives them: tensors, (name, tensor), dictionaries of options, or
+// groups of an optimizer. `others`: the options of each group that the algorithm does not know.
 template <class Options>
 std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle params,
-                                                  const Options& defaults) {
+                                                  const Options& defaults, nb::list& others) {
   std::vector<optim::OptimizerParamGroup> groups;
   Tensors plain;  // the first group, of parameters without options of their own
   const auto tensor = [&](nb::handle item) -> Tensor {
@@ -112,16 +156,30 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
   };
   check<TypeError>(!is_tensor(params.ptr()), name,
                    ": expected an iterable of tensors or of groups, not one tensor");
+  check<TypeError>(
+      !nb::isinstance<nn::Module>(params), name,
+      ": expected an iterable of tensors or of groups, not a module; pass its parameters()");
   for (const nb::handle item : nb::borrow<nb::iterable>(params)) {
-    if (!PyDict_Check(item.ptr())) {
+    nb::dict given;
+    if (nb::isinstance<Group>(item)) {
+      const Group& group = nb::cast<const Group&>(item);
+      for (const nb::handle key : group.keys()) given[key] = group.at(nb::cast<std::string>(key));
+    } else if (PyDict_Check(item.ptr())) {
+      given = nb::borrow<nb::dict>(item);
+    } else {
       plain.push_back(tensor(item));
       continue;
     }
     Tensors own;
     auto options = std::make_unique<Options>(defaults);
-    for (const auto& [key, value] : nb::borrow<nb::dict>(item)) {
-      if (nb::cast<std::string>(key) != "params") {
-        set_option(name, options->fields(), key, value);
+    nb::dict unknown;
+    for (const auto& [key, value] : given) {
+      const std::string option = nb::cast<std::string>(key);
+      if (option != "params") {
+        if (knows(options->fields(), option))
+          set_option(name, options->fields(), key, value);
+        else
+          unknown[key] = value;
       } else if (is_tensor(value.ptr())) {
         own.push_back(kept_by_object(value));
       } else {
@@ -129,10 +187,16 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
       }
     }
     groups.emplace_back(std::move(own), std::move(options));
+    others.append(unknown);
   }
+  check<ValueError>(
+      !plain.empty() || !groups.empty(), name,
+      ": optimizer got an empty parameter list; expected one parameter at least. parameters() can "
+      "be used up once, and a plain list of modules registers none: use nn.ModuleList");
   if (plain.empty() && !groups.empty()) return groups;
   std::vector<optim::OptimizerParamGroup> all;
   all.emplace_back(std::move(plain));
+  others.insert(0, nb::dict());
   for (optim::OptimizerParamGroup& group : groups) all.push_back(std::move(group));
   return all;
 }
@@ -159,6 +223,22 @@ bool says_how(const char* name, std::string_view key, nb::handle value) {
   return key == "foreach" || key == "capturable" || key == "differentiable" || key == "fused";
 }
 
+// Gives groups of an optimizer, from the first new one on, the options that it does not know.
+void note_others(nb::handle optimizer, size_t first, const nb::list& others) {
+  for (const nb::handle each : others)
+    Group::others_of(optimizer, first++).update(nb::borrow<nb::dict>(each));
+}
+
+template <class Options, class O>
+void add_group(const char* name, nb::pointer_and_handle<O> self, nb::handle group) {
+  const auto& defaults = static_cast<const Options&>(self.p->defaults());
+  nb::list others;
+  const size_t first = self.p->param_groups().size();
+  for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults, others))
+    self.p->add_param_group(std::move(each));
+  note_others(self.h, first, others);
+}
+
 template <class O, class Options>
 void add_optimizer(nb::module_& m, const char* name) {
   nb::class_<O, optim::Optimizer> c(m, name, nb::type_slots(optimizer_slots));
@@ -177,7 +257,8 @@ void add_optimizer(nb::module_& m, const char* name) {
   }
   c.def(
       "__init__",
-      [name, names](O* self, const nb::args& args, const nb::kwargs& kwargs) {
+      [name, names](nb::pointer_and_handle<O> self, const nb::args& args,
+                    const nb::kwargs& kwargs) {
         check<TypeError>(args.size() > 0, name, ": expected parameters");
         check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
         Options options = blank<Options>();
@@ -190,7 +271,9 @@ void add_optimizer(nb::module_& m, const char* name) {
         for (const auto& [key, value] : kwargs)
           if (!says_how(name, nb::cast<std::string>(key), value)) set(key, value);
         if (!has_lr) fail_argument(name, "lr", "is missing");
-        new (self) O(groups_of(name, args[0], options), options);
+        nb::list others;
+        new (self.p) O(groups_of(name, args[0], options, others), options);
+        note_others(self.h, 0, others);
       },
       nb::sig(kept(signature + kHow + ") -> None")));
   c.def_prop_ro(
@@ -206,10 +289,8 @@ void add_optimizer(nb::module_& m, const char* name) {
       "The options of groups that have none of their own.");
   c.def(
       "add_param_group",
-      [name](O& self, nb::handle group) {
-        const auto& defaults = static_cast<const Options&>(self.defaults());
-        for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults))
-          self.add_param_group(std::move(each));
+      [name](nb::pointer_and_handle<O> self, nb::handle group) {
+        add_group<Options>(name, self, group);
       },
       nb::arg("param_group"), "Adds parameters with options of their own.");
 }
@@ -219,37 +300,44 @@ void add_optimizer(nb::module_& m, const char* name) {
 void bind_optimizers(nb::module_& m) {
   nb::class_<Group>(m, "ParamGroup", nb::type_slots(group_slots),
                     "A group of an optimizer's parameters, and its options.")
-      .def("__getitem__",
-           [](const Group& self, const std::string& key) -> nb::object {
-             if (key == "params")
-               return results_object(self.get().params().data(), self.get().params().size(),
-                                     nullptr);
-             if (key == "initial_lr" && self.get().initial_lr())
-               return to_python(*self.get().initial_lr());
-             nb::object value = option_value(self.fields(), key);
-             if (!value.is_valid()) throw nb::key_error(key.c_str());
-             return value;
-           })
-      .def(
-          "__setitem__",
-          [](const Group& self, nb::handle key, nb::handle value) {
-            set_option("ParamGroup", self.fields(), key, value);
-            self.get().options().validate();
-          },
-          nb::arg("key"), nb::arg("value").none())
-      .def("keys", [](const Group& self) {
-        nb::list out;
-        out.append("params");
-        for (const Field& field : self.fields()) {
-          const std::string_view name = whole_name(field.name);
-          const nb::str key(name.data(), name.size());
-          if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
+      .def("__getitem__", &Group::at)
+      .def("__setitem__", &Group::set, nb::arg("key"), nb::arg("value").none())
+      .def("keys", &Group::keys);
+  nb::class_<optim::Optimizer, OwnOptimizer> c(
+      m, "Optimizer", nb::type_slots(optimizer_slots), nb::dynamic_attr(),
+      nb::is_weak_referenceable(), "The base of all optimizers, and of those that Python writes.");
+  using Self = nb::pointer_and_handle<optim::Optimizer>;
+  c.def(
+      "__init__",
+      [](Self self, nb::handle params, const nb::dict& defaults) {
+        OwnOptions options;
+        const nb::str lr("lr");
+        if (defaults.contains(lr)) set_option("Optimizer", options.fields(), lr, defaults[lr]);
+        nb::list others;
+        new (self.p) OwnOptimizer(groups_of("Optimizer", params, options, others), options);
+        self.h.attr("_own_defaults") = defaults;
+        for (size_t i = 0; i < nb::len(others); ++i) {
+          nb::dict with_defaults = nb::cast<nb::dict>(defaults.attr("copy")());
+          with_defaults.update(nb::cast<nb::dict>(others[i]));
+          if (with_defaults.contains(lr)) PyDict_DelItem(with_defaults.ptr(), lr.ptr());
+          others[i] = with_defaults;
         }
-        return out;
-      });
-  nb::class_<optim::Optimizer> c(m, "Optimizer", nb::type_slots(optimizer_slots),
-                                 nb::dynamic_attr(), nb::is_weak_referenceable(),
-                                 "The base of all optimizers.");
+        note_others(self.h, 0, others);
+      },
+      nb::arg("params"), nb::arg("defaults"));
+  c.def(
+      "add_param_group",
+      [](Self self, nb::handle group) {
+        const size_t first = self.p->param_groups().size();
+        add_group<OwnOptions>("Optimizer", self, group);
+        nb::dict others = Group::others_of(self.h, first);
+        for (const auto& [key, value] : nb::cast<nb::dict>(self.h.attr("_own_defaults")))
+          if (nb::cast<std::string>(key) != "lr") others.attr("setdefault")(key, value);
+      },
+      nb::arg("param_group"), "Adds parameters with options of their own.");
+  c.def_prop_ro(
+      "defaults", [](Self self) { return nb::object(self.h.attr("_own_defaults")); },
+      "The options of groups that have none of their own.");
   c.def(
       "step",
       [](optim::Optimizer& self, nb::handle closure) -> nb::object {
@@ -272,7 +360,7 @@ void bind_optimizers(nb::module_& m) {
       nb::arg("set_to_none") = true, "Clears the gradients of all parameters.");
   c.def_prop_ro(
       "param_groups",
-      [](nb::pointer_and_handle<optim::Optimizer> self) {
+      [](Self self) {
         nb::list out;
         const size_t count = self.p->param_groups().size();
         for (size_t i = 0; i < count; ++i) out.append(nb::cast(Group{nb::borrow(self.h), i}));

@@ -123,6 +123,31 @@ inline constexpr auto of = [](const Tensor& x) { return (x.*f)(); };
 struct GraphNode {
   std::shared_ptr<Node> node;
 };
+nb::handle graph_node_class;
+
+// The name without namespaces: AddBackward0, and CubeBackward for CppNode<net::Cube>.
+std::string class_name_of(const Node& node) {
+  std::string name = node.label();
+  if (!name.starts_with("CppNode<")) return name;
+  name.pop_back();
+  return name.substr(name.find_last_of(":<") + 1) + "Backward";
+}
+// An object of the class of that name, which derives from Node.
+nb::object graph_node(const std::shared_ptr<Node>& node) {
+  static nb::dict* const classes = new nb::dict;  // as long as the program
+  const std::string text = class_name_of(*node);
+  const nb::str name(text.c_str());
+  if (!classes->contains(name)) {
+    nb::dict attributes;
+    attributes["__module__"] = "gradus.autograd.graph";
+    (*classes)[name] = nb::handle(reinterpret_cast<PyObject*>(&PyType_Type))(
+        name, nb::make_tuple(graph_node_class), attributes);
+  }
+  const nb::object made = nb::inst_alloc((*classes)[name]);
+  new (nb::inst_ptr<GraphNode>(made)) GraphNode{node};
+  nb::inst_mark_ready(made);
+  return made;
+}
 
 template <class F>
 auto method(F f) {
@@ -156,22 +181,31 @@ nb::handle bind_tensor(nb::module_& m) {
 }
 
 void bind_tensor_members(nb::module_& m, nb::handle tensor) {
-  nb::class_<GraphNode>(m, "Node", "A recorded operation.")
-      .def(
-          "name", [](const GraphNode& self) { return std::string(self.node->name()); },
-          "The name of the operation: AddBackward0.")
-      .def("__repr__",
-           [](const GraphNode& self) { return "<" + std::string(self.node->name()) + ">"; })
-      .def_prop_ro(
-          "next_functions",
-          [](const GraphNode& self) {
-            nb::list out;
-            for (const auto& edge : self.node->next_edges())
-              out.append(nb::make_tuple(
-                  edge.function ? nb::cast(GraphNode{edge.function}) : nb::none(), edge.input_nr));
-            return nb::tuple(out);
-          },
-          "The operations that its gradients go to, and which of their results they belong to.");
+  graph_node_class =
+      nb::class_<GraphNode>(m, "Node", "A recorded operation.")
+          .def(
+              "name", [](const GraphNode& self) { return std::string(self.node->name()); },
+              "The name of the operation: AddBackward0.")
+          .def("__repr__",
+               [](const GraphNode& self) { return "<" + class_name_of(*self.node) + ">"; })
+          .def("__eq__",
+               [](const GraphNode& self, nb::handle other) {
+                 return nb::isinstance<GraphNode>(other) &&
+                        nb::cast<const GraphNode&>(other).node == self.node;
+               })
+          .def("__hash__",
+               [](const GraphNode& self) { return std::hash<const Node*>()(self.node.get()); })
+          .def_prop_ro(
+              "next_functions",
+              [](const GraphNode& self) {
+                nb::list out;
+                for (const auto& edge : self.node->next_edges())
+                  out.append(nb::make_tuple(edge.function ? graph_node(edge.function) : nb::none(),
+                                            edge.input_nr));
+                return nb::tuple(out);
+              },
+              "The operations that its gradients go to, and which of their results they belong "
+              "to.");
   nb::class_<Shown> c = nb::borrow<nb::class_<Shown>>(tensor);
   const auto property = [&](const char* name, auto get, const char* doc) {
     c.def_prop_ro(name, get, doc);
@@ -220,7 +254,7 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
       "grad_fn",
       [](const Tensor& x) -> nb::object {
         const std::shared_ptr<Node>& node = x.grad_fn();
-        return node ? nb::cast(GraphNode{node}) : nb::none();
+        return node ? graph_node(node) : nb::none();
       },
       "The operation that computed it, or None.");
 

@@ -9,21 +9,10 @@
 
 #include "bind.h"
 #include "nn/modules.h"
+#include "states.h"
 
 namespace gradus::python {
 namespace {
-
-nb::dict dict_of(const OrderedDict<std::string, Tensor>& state) {
-  nb::dict out;
-  for (const auto& item : state) out[nb::cast(item.key())] = nb::cast(item.value());
-  return out;
-}
-OrderedDict<std::string, Tensor> state_of(const nb::dict& state) {
-  OrderedDict<std::string, Tensor> out;
-  for (const auto& [key, value] : state)
-    out.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
-  return out;
-}
 
 // Keeps what a scheduler was made of as its attributes, which the garbage collector sees: its
 // optimizer, and what holds the functions that it calls.
@@ -51,7 +40,7 @@ void bind_schedulers(nb::module_& m) {
       .def(
           "step", [](LRScheduler& self) { self.step(); }, "Sets the next rates.")
       .def(
-          "state_dict", [](const LRScheduler& self) { return dict_of(self.state_dict()); },
+          "state_dict", [](const LRScheduler& self) { return numbers_of(self.state_dict()); },
           "The state of the schedule itself.")
       .def(
           "load_state_dict",
@@ -205,7 +194,7 @@ void bind_schedulers(nb::module_& m) {
       .def(
           "step", [](Plateau& self, double metrics) { self.step(metrics); }, nb::arg("metrics"),
           "Takes a loss or another metric, and lowers the rates where it has stopped falling.")
-      .def("state_dict", [](const Plateau& self) { return dict_of(self.state_dict()); })
+      .def("state_dict", [](const Plateau& self) { return numbers_of(self.state_dict()); })
       .def("load_state_dict",
            [](Plateau& self, const nb::dict& state) { self.load_state_dict(state_of(state)); });
 }
@@ -301,7 +290,7 @@ void bind_amp(nb::module_& m) {
       .def(
           "get_scale", [](const GradScaler& self) { return self.get_scale(); }, "The scale.")
       .def("is_enabled", [](const GradScaler& self) { return self.is_enabled(); })
-      .def("state_dict", [](const GradScaler& self) { return dict_of(self.state_dict()); })
+      .def("state_dict", [](const GradScaler& self) { return numbers_of(self.state_dict()); })
       .def("load_state_dict",
            [](GradScaler& self, const nb::dict& state) { self.load_state_dict(state_of(state)); });
 }

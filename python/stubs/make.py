@@ -189,8 +189,8 @@ def extension_stub(path, classes):
     """Brings a stub of nanobind into its final form."""
     # Imports come from HEADER; nanobind takes functions of Python in a class for imported ones.
     text = re.sub(r"^(from|import) [^(\n]*(\([^)]*\))?\n", "", path.read_text(), flags=re.M)
-    # A property whose getter is Python's has lost its definition the same way; the file beside this one has it.
-    text = re.sub(r"^ *@property\n(?! *def )", "", text, flags=re.M).split("\n")
+    # A property of functions of Python has lost its definition the same way; the file beside this one has it.
+    text = re.sub(r"^ *@(property|\w+\.setter)\n(?! *def )", "", text, flags=re.M).split("\n")
     tree = ast.parse("\n".join(in_order(line) if line.lstrip().startswith("def ") else line for line in text))
     name = path.parent.name if path.stem == "__init__" else path.stem
     doc = [node for node in tree.body[:1] if isinstance(node, ast.Expr)]

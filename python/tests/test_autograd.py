@@ -213,3 +213,26 @@ def test_derivatives_are_compared_with_differences():
     assert autograd.gradcheck(Wrong.apply, (x,), atol=10)
     with pytest.raises(ZeroDivisionError):
         autograd.gradcheck(lambda x: x / (1 // 0), (x,), raise_exception=False)
+
+
+def test_a_node_is_of_a_class_of_its_name():
+    w = gradus.ones(2, requires_grad=True)
+    y, written = Cube.apply(w, 2), gradus.zeros(4)
+    written[:2] = w
+    cell = gradus.nn.GRUCell(2, 2)(gradus.ones(1, 2))
+    for node, name in (((w + 1).grad_fn, "AddBackward0"), (y.grad_fn, "CubeBackward"), (written.grad_fn, "CopySlices"),
+                       ((w + 1).grad_fn.next_functions[0][0], "AccumulateGrad")):
+        assert type(node).__name__ == name and isinstance(node, gradus._gradus.Node) and repr(node) == f"<{name}>"
+    for tensor in (w + 1, y, written, cell):
+        name = type(tensor.grad_fn).__name__
+        assert name.isidentifier() and repr(tensor).endswith(f"grad_fn=<{name}>)")
+    twice = w * 2
+    first, second = (twice + twice).grad_fn.next_functions
+    assert first[0] == second[0] == twice.grad_fn and len({first[0], second[0], twice.grad_fn}) == 1
+    assert twice.grad_fn != y.grad_fn and twice.grad_fn != 1
+
+
+def test_gradcheck_leaves_what_is_no_tensor():
+    x = gradus.tensor([0.5, 2.0], dtype=gradus.float64, requires_grad=True)
+    for check in (gradus.autograd.gradcheck, gradus.autograd.gradgradcheck):
+        assert check(lambda p, x, flag: x ** p if flag else x.floor(), (3.0, x, True))

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 import gradus
@@ -70,7 +71,7 @@ class Noise(Dataset):
     def __getitem__(self, index):
         info = get_worker_info()
         assert info.dataset is not None and 0 <= info.id < info.num_workers
-        return gradus.rand(3), random.random()
+        return gradus.rand(3), random.random() + np.random.rand()
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -82,3 +83,46 @@ def test_random_numbers_belong_to_the_batch(workers):
     assert get_worker_info() is None
     assert batches(workers) == batches(2)
     assert len({str(batch) for batch in batches(2)}) == 3
+
+
+@pytest.mark.parametrize("options, text", [
+    (dict(num_workers=-1), "num_workers is -1"),
+    (dict(timeout=-1), "timeout is -1"),
+    (dict(batch_size=0), "batch_size is 0"),
+    (dict(prefetch_factor=2), "there are no workers"),
+    (dict(persistent_workers=True), "there are no workers"),
+    (dict(sampler=range(6), shuffle=True), "sampler is given, and shuffle is True"),
+    (dict(batch_sampler=[[0]], batch_size=2), "batch_sampler is given, and batch_size"),
+    (dict(batch_sampler=[[0]], shuffle=True, drop_last=True), "and shuffle and drop_last"),
+    (dict(batch_size=None, drop_last=True), "no batch to drop"),
+])
+def test_options_that_exclude_each_other_are_errors(options, text):
+    with pytest.raises(gradus.ValueError, match=f"^DataLoader: .*{text}"):
+        DataLoader(range(6), **options)
+
+
+def test_a_dataset_needs_a_length():
+    class Endless(Dataset):
+        def __getitem__(self, index):
+            return index
+
+    for shuffle in (False, True):
+        with pytest.raises(gradus.TypeError, match="Endless has no length"):
+            DataLoader(Endless(), shuffle=shuffle)
+    assert [batch.tolist() for batch in DataLoader(Endless(), 2, sampler=[4, 5, 6])] == [[4, 5], [6]]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_have_one_form_whatever_makes_them(workers):
+    def batches(**options):
+        return [batch.tolist() for batch in DataLoader(gradus.arange(6), num_workers=workers, **options)]
+
+    assert batches(batch_size=None) == [0, 1, 2, 3, 4, 5]
+    assert batches(batch_size=None, sampler=[[0, 1], [4, 5]]) == [[0, 1], [4, 5]]
+    for kind in (list, tuple, gradus.tensor):
+        assert batches(batch_sampler=[kind([3, 1]), kind([2])]) == [[3, 1], [2]]
+
+
+def test_examples_of_other_lengths_are_no_batch():
+    with pytest.raises(gradus.ValueError, match=r"default_collate: examples have \[1, 2\] items"):
+        next(iter(DataLoader([(1, 2), (3,)], batch_size=2)))

@@ -76,7 +76,7 @@ def test_warnings_are_pythons():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             raise UserWarning(str(seen[0].message) if seen else "none")
-    assert len(seen) == 1 and "kBatchMean" in str(seen[0].message)
+    assert len(seen) == 1 and "'batchmean'" in str(seen[0].message)
 
 
 @pytest.mark.parametrize("call", [

@@ -111,8 +111,23 @@ def test_constructors():
     assert x.type() == "gradus.DoubleTensor" and x.type(gradus.int64).dtype is gradus.int64
     assert gradus.Size([2, 3]) == (2, 3) and gradus.Size([2, 3]).numel() == 6
     assert gradus.is_tensor(x) and gradus.numel(x) == 2 and not gradus.is_tensor(1)
+    assert x.new(2, 3).shape == x.new(gradus.Size([2, 3])).shape == (2, 3) and x.new().shape == (0,)
+    assert x.new([1, 2]).tolist() == [1, 2] and x.new(2, 3).dtype is x.new([1]).dtype is gradus.float64
     with pytest.raises(TypeError):
         gradus.Tensor("a")
+
+
+def test_classes_by_dtype_are_classes():
+    for name, dtype in (("Float", gradus.float32), ("Double", gradus.float64), ("Long", gradus.int64), ("Bool", gradus.bool),
+                        ("Byte", gradus.uint8), ("BFloat16", gradus.bfloat16)):
+        kind, x = getattr(gradus, f"{name}Tensor"), gradus.ones(2, dtype=dtype)
+        assert isinstance(x, kind) and not isinstance(x.to(gradus.int16), kind) and not isinstance(1, kind)
+        assert kind(2, 3).dtype is dtype and kind(gradus.Size([2, 3])).shape == (2, 3) and kind().shape == (0,)
+        y = gradus.ones(2, dtype=gradus.int16)
+        assert y.type(kind).dtype is y.type(x.type()).dtype is y.type(f"torch.{name}Tensor").dtype is dtype
+        assert x.type() == f"{kind.__module__}.{kind.__name__}" and not isinstance(x, getattr(gradus.cuda, f"{name}Tensor"))
+    with pytest.raises(gradus.ValueError, match="'float' is no class of tensors"):
+        x.type("float")
 
 
 def test_limits_of_dtypes():

@@ -2,6 +2,7 @@
 
 import collections
 import io
+import pathlib
 
 import pytest
 
@@ -108,3 +109,40 @@ def test_a_state_is_in_the_order_of_the_modules():
     net, _ = trained()
     assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
                                       "1.num_batches_tracked"]
+
+
+def schedules(optimizer):
+    yield optim.lr_scheduler.StepLR(optimizer, 2)
+    yield optim.lr_scheduler.CosineAnnealingLR(optimizer, 9)
+    yield optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=9)
+    yield optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    yield gradus.amp.GradScaler("cpu")
+
+
+def test_the_state_of_a_schedule_is_of_numbers(tmp_path):
+    optimizer = optim.SGD([nn.Parameter(gradus.ones(1))], lr=0.1, momentum=0.9)
+    for made, fresh in zip(schedules(optimizer), schedules(optimizer)):
+        if hasattr(made, "step") and not isinstance(made, gradus.amp.GradScaler):
+            made.step(*([0.5] if isinstance(made, optim.lr_scheduler.ReduceLROnPlateau) else []))
+        state = made.state_dict()
+        assert all(isinstance(value, (int, float, list)) for value in state.values()), state
+        gradus.save({"state": state}, tmp_path / "state.pt")
+        assert gradus.load(tmp_path / "state.pt")["state"] == state
+        fresh.load_state_dict(state)
+        assert fresh.state_dict() == state
+        as_before = {name: gradus.tensor(value, dtype=gradus.float64 if not isinstance(value, int) else None)
+                     for name, value in state.items()}
+        fresh.load_state_dict(as_before)
+        assert fresh.state_dict() == state
+
+
+def test_a_file_of_torch_save_is_read():
+    folder = pathlib.Path(__file__).resolve().parents[2] / "tests/data/files"
+    found = gradus.load(folder / "checkpoint.pt", map_location="cpu")
+    assert found and all(isinstance(value, gradus.Tensor) for value in found.values())
+    assert {name: value.tolist() for name, value in gradus.load_pt(folder / "checkpoint.pt").items()} \
+        == {name: value.tolist() for name, value in found.items()}
+    with open(folder / "checkpoint.pt", "rb") as file:
+        assert list(gradus.load(file)) == list(found)
+    with pytest.raises(gradus.ValueError, match="by gradus.load_pt"):
+        gradus.load_file(folder / "checkpoint.pt")

@@ -80,9 +80,18 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-def _compared(check: Callable[..., bool], raise_exception: bool, *given: Any) -> bool:
+def _compared(check: Callable[..., bool], raise_exception: bool, func: Any, inputs: Any, *limits: float) -> bool:
+    """inputs: those that are no tensors stay as they are."""
+    given = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
+    places = [i for i, each in enumerate(given) if isinstance(each, Tensor)]
+
+    def of_tensors(*tensors: Any) -> Any:
+        for place, each in zip(places, tensors):
+            given[place] = each
+        return func(*given)
+
     try:
-        return check(*given)
+        return check(of_tensors, [given[place] for place in places], *limits)
     except _gradus.Error:
         if raise_exception:
             raise

@@ -246,9 +246,18 @@ def load_state_dict(self: Module, state_dict: Any, strict: bool = True, assign: 
     Returns the names that are missing, and those that are unknown; strict: they are an error. assign: the tensors of
     state_dict take the place of those of the module.
     """
+    if not hasattr(state_dict, "items"):
+        raise _gradus.TypeError(f"load_state_dict: state_dict is of type {type(state_dict).__name__}; expected a dictionary, "
+                                "as state_dict() returns it")
     own = self.state_dict()
     missing = [name for name in own if name not in state_dict]
     unknown = [name for name in state_dict if name not in own]
+    if not strict:
+        state_dict = {name: state_dict[name] for name in own if name in state_dict}
+    for name, value in state_dict.items():
+        if not isinstance(value, _gradus.Tensor):
+            fix = f"; if it is the state dict, pass state_dict[{name!r}]" if isinstance(value, dict) else ""
+            raise _gradus.TypeError(f"load_state_dict: {name} is of type {type(value).__name__}; expected a tensor{fix}")
     if assign and not (strict and (missing or unknown)):
         for name in (name for name in own if name in state_dict):
             path, _, last = name.rpartition(".")

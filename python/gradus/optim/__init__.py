@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 from typing import Any
 
 from .. import _gradus
@@ -30,7 +31,7 @@ def __repr__(self: Any) -> str:
     lines = [f"{type(self).__name__} ("]
     for i, group in enumerate(self.param_groups):
         lines.append(f"Parameter Group {i}")
-        lines += [f"    {key}: {value}" for key, value in group.items() if key != "params"]
+        lines += [f"    {key}: {value}" for key, value in sorted(group.items(), key=lambda item: item[0]) if key != "params"]
     return "\n".join(lines + [")"])
 
 
@@ -38,9 +39,16 @@ def __repr__(self: Any) -> str:
 _flat_state_dict, _load_flat = Optimizer.state_dict, Optimizer.load_state_dict
 
 
+def _parameters(self: Any) -> list[Any]:
+    return [parameter for group in self.param_groups for parameter in group["params"]]
+
+
 def _state(self: Any) -> dict[Any, dict[str, Any]]:
     """The tensors of each parameter's number by name."""
     out: dict[Any, dict[str, Any]] = {}
+    if _is_own(self):
+        numbers = {parameter: number for number, parameter in enumerate(_parameters(self))}
+        return {numbers.get(key, key): value for key, value in self.state.items()}
     for key, value in _flat_state_dict(self).items():
         if key.startswith("state."):
             _, name, field = key.split(".", 2)
@@ -64,10 +72,17 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
     if "param_groups" not in state_dict:
         _load_flat(self, state_dict)
         return
+    if _is_own(self):
+        _load_own(self, state_dict)
+        return
     own, flat = _flat_state_dict(self), {}
     for i, group in enumerate(state_dict["param_groups"]):
+        others = {} if i >= len(self.param_groups) else self.__dict__.get("_other_options", {}).get(i, {})
         for key, value in group.items():
             name = f"param_groups.{i}.{key}"
+            if key in others:
+                others[key] = value
+                continue
             if key == "params":
                 flat.update({f"group_of.{number}": _gradus.tensor(i) for number in value})
             elif isinstance(value, str):
@@ -81,9 +96,41 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
     _load_flat(self, {name: value for name, value in flat.items() if name in own or not name.startswith("param_groups.")})
 
 
+def _is_own(self: Any) -> bool:
+    """Whether the algorithm is written in Python, by a class that derives from Optimizer itself."""
+    return "_own_defaults" in self.__dict__
+
+
+def _load_own(self: Any, state_dict: Any) -> None:
+    groups, given = self.param_groups, state_dict["param_groups"]
+    sizes, wanted = [len(group["params"]) for group in given], [len(group["params"]) for group in groups]
+    if sizes != wanted:
+        raise _gradus.ValueError(f"load_state_dict: the groups have {sizes} parameters; expected {wanted}, "
+                                 "those of this optimizer")
+    for group, values in zip(groups, given):
+        group.update((key, copy.deepcopy(value)) for key, value in values.items() if key != "params")
+    parameters = _parameters(self)
+    self.state = collections.defaultdict(dict, {
+        parameters[key] if isinstance(key, int) else key: copy.deepcopy(value) for key, value in state_dict["state"].items()})
+
+
+def _set_state(self: Any, state: Any) -> None:
+    if not _is_own(self):
+        raise AttributeError(f"the state of {type(self).__name__} is that of C++; use load_state_dict()")
+    self.__dict__["_own_state"] = state
+
+
+def _set_param_groups(self: Any, groups: Any) -> None:
+    if not _is_own(self):
+        raise AttributeError(f"the groups of {type(self).__name__} are those of C++; use add_param_group()")
+    self.__dict__["_own_groups"] = groups
+
+
 def state(self: Any) -> Any:
     """The tensors of each parameter by name; empty before its first step."""
-    parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+    if _is_own(self):
+        return self.__dict__.setdefault("_own_state", collections.defaultdict(dict))
+    parameters = _parameters(self)
     out: Any = collections.defaultdict(dict)
     for number, values in _state(self).items():
         if isinstance(number, int):
@@ -91,7 +138,11 @@ def state(self: Any) -> Any:
     return out
 
 
-setattr(Optimizer, "state", property(state))
+_param_groups: Any = Optimizer.__dict__["param_groups"]
+setattr(Optimizer, "state", property(state, _set_state))
+setattr(Optimizer, "param_groups", property(
+    lambda self: self.__dict__["_own_groups"] if "_own_groups" in self.__dict__ else _param_groups.__get__(self),
+    _set_param_groups, doc="The groups of parameters with their options."))
 for _function in (__reduce_ex__, __setstate__, __repr__, state_dict, load_state_dict):
     setattr(Optimizer, _function.__name__, _function)
 
@@ -118,9 +169,16 @@ def update(self: Any, other: Any = (), **options: Any) -> None:
         self[key] = value
 
 
+def setdefault(self: Any, key: str, default: Any = None) -> Any:
+    """The option of that name, which is set to the default where it is not there."""
+    if key not in self:
+        self[key] = default
+    return self[key]
+
+
 setattr(ParamGroup, "__contains__", lambda self, key: key in self.keys())
 setattr(ParamGroup, "__iter__", lambda self: iter(self.keys()))
 setattr(ParamGroup, "__len__", lambda self: len(self.keys()))
 setattr(ParamGroup, "__repr__", lambda self: repr(dict(self.items())))
-for _method in (get, items, values, update):
+for _method in (get, items, values, update, setdefault):
     setattr(ParamGroup, _method.__name__, _method)

@@ -2,14 +2,64 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any
 
 from .. import _gradus
 
-LRScheduler = _gradus._optim.LRScheduler
 for _name, _value in vars(_gradus._optim).items():
-    if isinstance(_value, type) and (issubclass(_value, LRScheduler) or _name == "ReduceLROnPlateau"):
+    if isinstance(_value, type) and (issubclass(_value, _gradus._optim.LRScheduler) or _name == "ReduceLROnPlateau"):
         globals()[_name] = _value
+
+
+class LRScheduler(ABC):
+    """The base of a schedule that is written in Python: a class derives from it and has get_lr().
+
+    get_lr() returns the rate of each group after last_epoch steps; base_lrs has the first ones.
+
+    >>> import gradus
+    >>> class Halved(gradus.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [rate / 2 ** self.last_epoch for rate in self.base_lrs]
+    >>> sgd = gradus.optim.SGD([gradus.nn.Parameter(gradus.ones(1))], lr=1.0)
+    >>> halved = Halved(sgd)
+    >>> halved.step()
+    >>> halved.get_last_lr()
+    [0.5]
+    """
+
+    def __init__(self, optimizer: _gradus._optim.Optimizer, last_epoch: int = -1) -> None:
+        self.optimizer, self.last_epoch = optimizer, last_epoch
+        self.base_lrs: list[float] = [group.setdefault("initial_lr", group["lr"]) for group in optimizer.param_groups]
+        self._last_lr: list[float] = []
+        self.step()
+
+    def get_lr(self) -> list[float]:
+        """The rate of each group after last_epoch steps."""
+        raise NotImplementedError(f"{type(self).__name__}: a schedule needs get_lr()")
+
+    def get_last_lr(self) -> list[float]:
+        """The rate of each group."""
+        return self._last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        """Sets the next rates, or those of the given step."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
+            group["lr"] = rate
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimizer."""
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes a state."""
+        self.__dict__.update(state_dict)
+
+
+LRScheduler.register(_gradus._optim.LRScheduler)  # schedules of C++ are schedules, too
+_LRScheduler = LRScheduler
 
 
 class OneCycleLR(_gradus._optim.OneCycleLR):

@@ -14,6 +14,14 @@
 
 namespace gradus::python {
 
+namespace {
+
+std::string python_class_name(nb::handle object) {
+  return nb::cast<std::string>(object.type().attr("__name__"));
+}
+
+}  // namespace
+
 std::string joined(const std::vector<std::string>& texts, std::string_view between) {
   std::string out;
   for (const std::string& text : texts) out.append(out.empty() ? "" : between).append(text);
@@ -49,6 +57,24 @@ void fail_value(const char* function, std::string_view name, nb::handle given,
                             nb::cast<std::string>(nb::repr(given)) + "; expected ";
   if (choices.empty() || !PyUnicode_Check(given.ptr())) fail<TypeError>(found, type);
   fail<ValueError>(found, "one of ", joined(choices, ", "));
+}
+
+void fail_forward(const nn::Module& module, const nb::args& given,
+                  const std::vector<std::string>& expected) {
+  std::vector<std::string> types;
+  const char* fix = "";
+  for (const nb::handle arg : given) {
+    types.push_back(python_class_name(arg));
+    if (types.back() == "ndarray")
+      fix = "; make a tensor of the array by from_numpy";
+    else if (PyTuple_Check(arg.ptr()))
+      fix = "; pass one item of the tuple, such as the output of a recurrent layer";
+    else if (PyList_Check(arg.ptr()))
+      fix = "; make a tensor of the list by tensor(), or by stack()";
+  }
+  const std::string name = module.name();
+  fail<TypeError>(name.substr(name.rfind(':') + 1), ": forward was given (", joined(types, ", "),
+                  "); expected (", joined(expected, ", "), ")", fix);
 }
 
 void check_made(nb::handle module) {
@@ -186,9 +212,6 @@ OrderedDict<std::string, std::shared_ptr<nn::Module>> modules_once(
   return out;
 }
 
-std::string python_class_name(nb::handle object) {
-  return nb::cast<std::string>(object.type().attr("__name__"));
-}
 // The name of an attribute. Errors: TypeError for what is no text.
 std::string attribute_name(nb::handle name) {
   std::string_view text;

@@ -60,6 +60,10 @@ struct Argument<std::optional<std::vector<int64_t>>> {
   const std::optional<std::vector<int64_t>>& get() const { return value; }
 };
 
+// Says what forward() of a module was given, and the types that it takes.
+[[noreturn]] void fail_forward(const nn::Module& module, const nb::args& given,
+                               const std::vector<std::string>& expected);
+
 template <class>
 struct Forward;
 template <class M, class R, class... A>
@@ -88,11 +92,7 @@ struct Forward<R (M::*)(A...)> {
               (args.size() == N && with<Impl>(module, args, out, std::make_index_sequence<N>{})));
     }
     (std::make_index_sequence<sizeof...(A) + 1>{});
-    if (!called)
-      fail<TypeError>(
-          "forward: the arguments are of other types than the module takes, or of "
-          "another number: ",
-          args.size(), " are given");
+    if (!called) fail_forward(module, args, {type_text<std::decay_t<A>>()...});
     return out;
   }
 

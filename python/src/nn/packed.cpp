@@ -30,10 +30,15 @@ void bind_packed(nb::module_& m) {
   PART(sorted_indices, "Where the sequences were before they were sorted by length, or None.")
   PART(unsorted_indices, "Where they are now, or None.")
 #undef PART
-  c.def("__iter__", [](const Packed& self) {
+  const auto parts = [](const Packed& self) {
     return nb::make_tuple(to_python(self.data()), to_python(self.batch_sizes()),
-                          to_python(self.sorted_indices()), to_python(self.unsorted_indices()))
-        .attr("__iter__")();
+                          to_python(self.sorted_indices()), to_python(self.unsorted_indices()));
+  };
+  c.def("__iter__", [parts](const Packed& self) { return parts(self).attr("__iter__")(); });
+  c.def("__repr__", [parts](const Packed& self) {
+    return nb::str(
+               "PackedSequence(data={}, batch_sizes={}, sorted_indices={}, unsorted_indices={})")
+        .attr("format")(*parts(self));
   });
   c.def_prop_ro("is_cuda", &Packed::is_cuda, "Whether the rows are on a GPU.");
   c.def("is_pinned", &Packed::is_pinned, "Whether the rows are in pinned memory.");

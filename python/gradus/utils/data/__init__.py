@@ -174,6 +174,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(part) for part in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
+        if len({len(each) for each in batch}) > 1:
+            raise _gradus.ValueError(f"default_collate: examples have {sorted({len(each) for each in batch})} items; "
+                                     "expected as many in each, give a collate_fn that pads them")
         return [default_collate(part) for part in zip(*batch)]
     raise TypeError(f"default_collate: examples of type {type(first).__name__}; give a collate_fn")
 
@@ -251,13 +254,27 @@ def _start_worker(dataset: Any, collate: Any, init: Any, workers: int, counter: 
         init(number)
 
 
-def _fetch_in_worker(indices: Sequence[Any], seed: int) -> Any:
-    # Random numbers belong to the batch, and not to the worker that happens to make it.
-    info = _worker["info"] = _worker["info"]._replace(seed=seed)
+def _seeded(seed: int) -> WorkerInfo:
+    """Begins random numbers anew: those of gradus, of Python, and of NumPy where the program uses it."""
+    info: WorkerInfo = _worker["info"]._replace(seed=seed)
+    _worker["info"] = info
     _gradus.manual_seed(seed)
     random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+    return info
+
+
+def _fetched(dataset: Any, collate: Any, indices: Any, batched: bool) -> Any:
+    """The batch of some indices, or the example of one."""
+    return collate([dataset[i] for i in indices] if batched else dataset[indices])
+
+
+def _fetch_in_worker(indices: Any, seed: int, batched: bool) -> Any:
+    # Random numbers belong to the batch, and not to the worker that happens to make it.
+    info = _seeded(seed)
     try:
-        return _worker["collate"]([info.dataset[i] for i in indices])
+        return _fetched(info.dataset, _worker["collate"], indices, batched)
     except Exception as error:
         return _Failure(error)
 
@@ -281,13 +298,31 @@ def _next_in_worker(seed: int | None, batch_size: int | None, drop_last: bool) -
     """The next batch of this worker's own iteration, which a seed begins."""
     try:
         if seed is not None:
-            info = _worker["info"] = _worker["info"]._replace(seed=seed)
-            _gradus.manual_seed(seed)
-            random.seed(seed)
-            _worker["batches"] = _iterated(info.dataset, _worker["collate"], batch_size, drop_last)
+            _worker["batches"] = _iterated(_seeded(seed).dataset, _worker["collate"], batch_size, drop_last)
         return next(_worker["batches"], _End())
     except Exception as error:
         return _Failure(error)
+
+
+def _check_options(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, num_workers: int, drop_last: bool,
+                   timeout: float, prefetch_factor: int | None, persistent_workers: bool) -> None:
+    """Options of a DataLoader that exclude each other, or that mean nothing."""
+    chosen = [name for name, given in (("batch_size", batch_size != 1), ("shuffle", shuffle), ("sampler", sampler is not None),
+                                       ("drop_last", drop_last)) if given]
+    for wrong, text in (
+        (num_workers < 0, f"num_workers is {num_workers}; expected 0 or more"),
+        (timeout < 0, f"timeout is {timeout}; expected 0 or more seconds"),
+        (batch_size is not None and batch_size < 1, f"batch_size is {batch_size}; expected 1 or more, or None"),
+        (num_workers == 0 and prefetch_factor is not None, f"prefetch_factor is {prefetch_factor}, and there are no workers; "
+                                                           "raise num_workers, or leave it out"),
+        (num_workers == 0 and persistent_workers, "persistent_workers is True, and there are no workers; raise num_workers, "
+                                                  "or leave it out"),
+        (batch_sampler is not None and chosen, f"batch_sampler is given, and {' and '.join(chosen)}; leave out one of both"),
+        (sampler is not None and shuffle, "sampler is given, and shuffle is True; leave out one of both"),
+        (batch_size is None and drop_last, "batch_size is None, and drop_last is True; there is no batch to drop"),
+    ):
+        if wrong:
+            raise _gradus.ValueError(f"DataLoader: {text}")
 
 
 class DataLoader(Generic[_T]):
@@ -295,7 +330,7 @@ class DataLoader(Generic[_T]):
 
     num_workers: processes that make the batches; 0: the calling thread makes them. They are forked on Linux where
     there is no GPU, and else begin anew and get the dataset by pickle. In a process
-    each batch begins with a seed of its own for gradus and random, so its random numbers do not
+    each batch begins with a seed of its own for gradus, random and NumPy, so its random numbers do not
     depend on num_workers either.
 
     >>> import gradus
@@ -311,6 +346,8 @@ class DataLoader(Generic[_T]):
                  worker_init_fn: Callable[[int], Any] | None = None,
                  multiprocessing_context: Any = None, generator: _gradus.Generator | None = None, *,
                  prefetch_factor: int | None = None, persistent_workers: bool = False) -> None:
+        _check_options(batch_size, shuffle, sampler, batch_sampler, num_workers, drop_last, timeout, prefetch_factor,
+                       persistent_workers)
         self.dataset, self.batch_size, self.num_workers = dataset, batch_size, num_workers
         self.collate_fn: Callable[[Any], Any] = \
             collate_fn or (default_collate if batch_size or batch_sampler else default_convert)
@@ -325,6 +362,9 @@ class DataLoader(Generic[_T]):
                 raise _gradus.ValueError("DataLoader: an IterableDataset takes no shuffle, sampler or batch_sampler")
         elif batch_sampler is None:
             if sampler is None:
+                if not hasattr(dataset, "__len__"):
+                    raise _gradus.TypeError(f"DataLoader: {type(dataset).__name__} has no length; expected a dataset with "
+                                            "__len__ and __getitem__, an IterableDataset, or a sampler")
                 self.sampler = RandomSampler(dataset, generator=generator) if shuffle else \
                     SequentialSampler(dataset)
             if batch_size is not None:
@@ -333,11 +373,6 @@ class DataLoader(Generic[_T]):
     def __len__(self) -> int:
         return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
-    def _fetch(self, indices: Any) -> Any:
-        if isinstance(indices, list):
-            return self.collate_fn([self.dataset[i] for i in indices])
-        return self.collate_fn(self.dataset[indices])
-
     def _batches(self) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
             if self.num_workers:
@@ -345,11 +380,12 @@ class DataLoader(Generic[_T]):
             else:
                 yield from _iterated(self.dataset, self.collate_fn, self.batch_size, self.drop_last)
             return
-        indices = self.batch_sampler if self.batch_sampler is not None else self.sampler
-        if self.num_workers == 0:
-            yield from map(self._fetch, indices)
-            return
-        yield from self._from_workers([i if isinstance(i, list) else [i] for i in indices])
+        batched = self.batch_sampler is not None
+        indices = self.batch_sampler if batched else self.sampler
+        if self.num_workers:
+            yield from self._from_workers(list(indices), batched)
+        else:
+            yield from (_fetched(self.dataset, self.collate_fn, each, batched) for each in indices)
 
     def _from_iterating_workers(self) -> Iterator[Any]:
         """A batch of each worker in turn; each iterates its own copy of the dataset."""
@@ -381,7 +417,7 @@ class DataLoader(Generic[_T]):
         forks = sys.platform == "linux" and not _gradus._cuda.is_available()
         return multiprocessing.get_context(context or ("fork" if forks else "spawn"))
 
-    def _from_workers(self, indices: list[Any]) -> Iterator[Any]:
+    def _from_workers(self, indices: list[Any], batched: bool) -> Iterator[Any]:
         context = self._context()
         with concurrent.futures.ProcessPoolExecutor(
                 self.num_workers, mp_context=context, initializer=_start_worker,
@@ -392,11 +428,11 @@ class DataLoader(Generic[_T]):
             remaining = zip(indices, itertools.count(seed))
             try:
                 for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
-                    ahead.append(workers.submit(_fetch_in_worker, *each))
+                    ahead.append(workers.submit(_fetch_in_worker, *each, batched))
                 while ahead:
                     batch = ahead.popleft().result(self.timeout)
                     for each in itertools.islice(remaining, 1):
-                        ahead.append(workers.submit(_fetch_in_worker, *each))
+                        ahead.append(workers.submit(_fetch_in_worker, *each, batched))
                     if isinstance(batch, _Failure):
                         batch.raise_again()
                     yield batch
