@@ -49,21 +49,29 @@ def numel(input: Tensor) -> builtins.int:
     return input.numel()
 
 
-def _constructor(name: str, dtype: Any) -> Callable[..., Tensor]:
-    def made(*args: Any) -> Tensor:
-        if len(args) == 1 and not isinstance(args[0], builtins.int):
-            return _gradus.tensor(args[0], dtype=dtype, device="cpu")
-        return _gradus.zeros(*args, dtype=dtype, device="cpu") if args else _gradus.empty(0, dtype=dtype, device="cpu")
+class _TensorKind(builtins.type):
+    """The type of FloatTensor and its like: they make tensors of a dtype, which are their instances."""
 
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = f"A tensor of gradus.{dtype}, of numbers or of these sizes."
-    return made
+    dtype: _gradus.dtype
+
+    def __call__(cls, *args: Any) -> Tensor:
+        if len(args) == 1 and not isinstance(args[0], (builtins.int, Size)):
+            return _gradus.tensor(args[0], dtype=cls.dtype, device="cpu")
+        return _gradus.zeros(*args, dtype=cls.dtype, device="cpu") if args else \
+            _gradus.empty(0, dtype=cls.dtype, device="cpu")
+
+    def __instancecheck__(cls, instance: Any) -> builtins.bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.is_cpu
 
 
-for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16",
-                      "BFloat16": "bfloat16", "Byte": "uint8", "Char": "int8", "Short": "int16",
-                      "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
-    globals()[_name + "Tensor"] = _constructor(_name + "Tensor", getattr(_gradus, _dtype))
+_NAMES_OF_KINDS = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+                   "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+                   "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+for _dtype, _name in _NAMES_OF_KINDS.items():
+    if "Complex" not in _name:
+        globals()[_name + "Tensor"] = _TensorKind(_name + "Tensor", (), {
+            "__doc__": f"A tensor of gradus.{_dtype} on the CPU, of numbers or of these sizes.",
+            "__module__": "gradus", "dtype": getattr(_gradus, _dtype)})
 
 
 class finfo:
@@ -81,14 +89,16 @@ class finfo:
         digits, exponent = self._bits[name]
         largest = 2 ** (exponent - 1) - 1
         self.dtype, self.bits = name, 1 + digits + exponent
-        self.eps = self.resolution = 2.0 ** -digits
+        self.eps = 2.0 ** -digits
+        self.resolution = 10.0 ** -builtins.int(digits * 0.30103)  # of whole decimal digits
         self.max = (2.0 - 2.0 ** -digits) * 2.0 ** largest
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0 ** (1 - largest)
 
     def __repr__(self) -> str:
-        return (f"finfo(min={self.min}, max={self.max}, eps={self.eps}, tiny={self.tiny}, "
-                f"dtype={self.dtype})")
+        numbers = (f"{name}={getattr(self, name):g}" for name in
+                   ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+        return f"finfo({', '.join(numbers)}, dtype={self.dtype})"
 
 
 class iinfo:
@@ -278,14 +288,19 @@ def _new(name: str) -> Callable[..., Tensor]:
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-    """The tensor as another dtype; without one, the name of this dtype as PyTorch has it."""
-    if dtype is not None:
+    """The tensor as another dtype, also by its name; without one, the name of this dtype as PyTorch has it."""
+    if dtype is None:
+        name = _NAMES_OF_KINDS[str(self.dtype).rpartition(".")[2]]
+        return f"gradus.{'cuda.' if self.is_cuda else ''}{name}Tensor"
+    if isinstance(dtype, _TensorKind):
+        return self.to("cpu", dtype.dtype, non_blocking)
+    if not isinstance(dtype, str):
         return self.to(dtype, non_blocking=non_blocking)
-    names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-             "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-             "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
-    name = names[str(self.dtype).rpartition(".")[2]]
-    return f"gradus.{'cuda.' if self.is_cuda else ''}{name}Tensor"
+    *place, kind = dtype.split(".")
+    found = [name for name, each in _NAMES_OF_KINDS.items() if each + "Tensor" == kind]
+    if not found or place not in (["gradus"], ["torch"], ["gradus", "cuda"], ["torch", "cuda"]):
+        raise _gradus.ValueError(f"type: {dtype!r} is no name of a dtype; expected one as 'gradus.FloatTensor', or a dtype")
+    return self.to(place[1] if len(place) == 2 else "cpu", getattr(_gradus, found[0]), non_blocking)
 
 
 for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):

@@ -248,6 +248,8 @@ def definition(name, value, known, rows, classes):
             row = NumpyNames().visit(copy.deepcopy(row))
             row.name = name
             yield ast.unparse(row)
+    elif isinstance(value, type) and type(value) is not type:  # FloatTensor and its like
+        yield f"class {name}(_C.Tensor):\n    {value.__doc__!r}\n    def __init__(self, *args: Any) -> None: ..."
     elif inspect.ismethod(value) or inspect.isfunction(value):
         # A default that is no literal is "...", as stubs have it.
         signature = re.sub(r"<class '\w+'>|gradus\.\w+", "...", str(inspect.signature(value)))
