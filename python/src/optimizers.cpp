@@ -68,6 +68,13 @@ void set_option(const char* optimizer, Fields fields, nb::handle name, nb::handl
   if (!known) fail_argument(optimizer, key, "is unknown");
 }
 
+// What a program keeps in a group beside the options, such as a name, is the optimizer's attribute.
+nb::dict own_of(nb::handle optimizer, size_t index) {
+  constexpr const char* kName = "_own_of_groups";
+  if (!nb::hasattr(optimizer, kName)) nb::setattr(optimizer, kName, nb::dict());
+  return nb::borrow<nb::dict>(optimizer.attr(kName).attr("setdefault")(index, nb::dict()));
+}
+
 // One group of an optimizer, as a dictionary: group["lr"] = 0.1.
 struct Group {
   nb::object optimizer;
@@ -76,6 +83,7 @@ struct Group {
     return nb::cast<optim::Optimizer&>(optimizer).param_groups().at(index);
   }
   Fields fields() const { return get().options().fields(); }
+  nb::dict own() const { return own_of(optimizer, index); }
 };
 
 // --- What the garbage collector sees
@@ -98,11 +106,16 @@ PyType_Slot optimizer_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traver
                                  {Py_tp_clear, reinterpret_cast<void*>(clear_attributes)},
                                  {0, nullptr}};
 
+// A group as Python gives it, and what a program keeps in it beside the options.
+struct GivenGroup {
+  optim::OptimizerParamGroup group;
+  nb::dict own;
+};
+
 // Parameters and groups as Python gives them: tensors, (name, tensor), or dictionaries of options.
 template <class Options>
-std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle params,
-                                                  const Options& defaults) {
-  std::vector<optim::OptimizerParamGroup> groups;
+std::vector<GivenGroup> groups_of(const char* name, nb::handle params, const Options& defaults) {
+  std::vector<GivenGroup> groups;
   Tensors plain;  // the first group, of parameters without options of their own
   const auto tensor = [&](nb::handle item) -> Tensor {
     nb::object one = nb::borrow(item);
@@ -117,33 +130,43 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
       plain.push_back(tensor(item));
       continue;
     }
-    Tensors own;
+    Tensors parameters;
     auto options = std::make_unique<Options>(defaults);
+    std::optional<double> initial_lr;
+    nb::dict own;
     for (const auto& [key, value] : nb::borrow<nb::dict>(item)) {
-      if (nb::cast<std::string>(key) != "params") {
-        set_option(name, options->fields(), key, value);
+      const std::string text = nb::cast<std::string>(key);
+      if (text == "initial_lr") {
+        initial_lr = nb::cast<double>(value);
+      } else if (text != "params") {
+        if (option_value(options->fields(), text).is_valid())
+          set_option(name, options->fields(), key, value);
+        else
+          own[key] = value;
       } else if (is_tensor(value.ptr())) {
-        own.push_back(kept_by_object(value));
+        parameters.push_back(kept_by_object(value));
       } else {
-        for (const nb::handle each : nb::borrow<nb::iterable>(value)) own.push_back(tensor(each));
+        for (const nb::handle each : nb::borrow<nb::iterable>(value))
+          parameters.push_back(tensor(each));
       }
     }
-    groups.emplace_back(std::move(own), std::move(options));
+    groups.push_back({{std::move(parameters), std::move(options)}, own});
+    if (initial_lr) groups.back().group.set_initial_lr(*initial_lr);
   }
   if (plain.empty() && !groups.empty()) return groups;
-  std::vector<optim::OptimizerParamGroup> all;
-  all.emplace_back(std::move(plain));
-  for (optim::OptimizerParamGroup& group : groups) all.push_back(std::move(group));
+  std::vector<GivenGroup> all;
+  all.push_back({optim::OptimizerParamGroup(std::move(plain)), nb::dict()});
+  for (GivenGroup& group : groups) all.push_back(std::move(group));
   return all;
 }
 
-// Options as Python gives them. The first is lr, which a default may stand for.
+// Options as Python gives them. A rate that C++ asks for has PyTorch's default.
 template <class Options>
 Options blank() {
   if constexpr (std::is_default_constructible_v<Options>)
     return Options();
   else
-    return Options(0.0);
+    return Options(1e-3);
 }
 
 // Keywords of PyTorch that say how a step is computed. Here it is computed in one way: for many
@@ -171,26 +194,31 @@ void add_optimizer(nb::module_& m, const char* name) {
     const std::string whole(whole_name(field.name));
     if (!names.empty() && names.back() == whole) continue;
     names.push_back(whole);
-    signature += ", " + whole + ": " + option_type(initial.fields(), whole);
-    if (names.size() > 1 || std::is_default_constructible_v<Options>)
-      signature += " = " + nb::cast<std::string>(nb::repr(option_value(initial.fields(), whole)));
+    signature += ", " + whole + ": " + option_type(initial.fields(), whole) + " = " +
+                 nb::cast<std::string>(nb::repr(option_value(initial.fields(), whole)));
   }
   c.def(
       "__init__",
-      [name, names](O* self, const nb::args& args, const nb::kwargs& kwargs) {
+      [name, names](nb::pointer_and_handle<O> self, const nb::args& args,
+                    const nb::kwargs& kwargs) {
         check<TypeError>(args.size() > 0, name, ": expected parameters");
         check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
         Options options = blank<Options>();
-        bool has_lr = std::is_default_constructible_v<Options>;
         const auto set = [&](nb::handle key, nb::handle value) {
           set_option(name, options.fields(), key, value);
-          has_lr |= nb::cast<std::string>(key) == "lr";
         };
         for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
         for (const auto& [key, value] : kwargs)
           if (!says_how(name, nb::cast<std::string>(key), value)) set(key, value);
-        if (!has_lr) fail_argument(name, "lr", "is missing");
-        new (self) O(groups_of(name, args[0], options), options);
+        std::vector<optim::OptimizerParamGroup> groups;
+        std::vector<nb::dict> own;
+        for (GivenGroup& each : groups_of(name, args[0], options)) {
+          groups.push_back(std::move(each.group));
+          own.push_back(each.own);
+        }
+        new (self.p) O(std::move(groups), options);
+        for (size_t i = 0; i < own.size(); ++i)
+          if (nb::len(own[i])) own_of(self.h, i).update(own[i]);
       },
       nb::sig(kept(signature + kHow + ") -> None")));
   c.def_prop_ro(
@@ -206,10 +234,12 @@ void add_optimizer(nb::module_& m, const char* name) {
       "The options of groups that have none of their own.");
   c.def(
       "add_param_group",
-      [name](O& self, nb::handle group) {
-        const auto& defaults = static_cast<const Options&>(self.defaults());
-        for (auto& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults))
-          self.add_param_group(std::move(each));
+      [name](nb::pointer_and_handle<O> self, nb::handle group) {
+        const auto& defaults = static_cast<const Options&>(self.p->defaults());
+        for (GivenGroup& each : groups_of(name, nb::make_tuple(nb::borrow(group)), defaults)) {
+          self.p->add_param_group(std::move(each.group));
+          if (nb::len(each.own)) own_of(self.h, self.p->param_groups().size() - 1).update(each.own);
+        }
       },
       nb::arg("param_group"), "Adds parameters with options of their own.");
 }
@@ -226,15 +256,25 @@ void bind_optimizers(nb::module_& m) {
                                      nullptr);
              if (key == "initial_lr" && self.get().initial_lr())
                return to_python(*self.get().initial_lr());
-             nb::object value = option_value(self.fields(), key);
-             if (!value.is_valid()) throw nb::key_error(key.c_str());
-             return value;
+             if (nb::object value = option_value(self.fields(), key); value.is_valid())
+               return value;
+             const nb::dict own = self.own();
+             if (!own.contains(key.c_str())) throw nb::key_error(key.c_str());
+             return own[key.c_str()];
            })
       .def(
           "__setitem__",
-          [](const Group& self, nb::handle key, nb::handle value) {
-            set_option("ParamGroup", self.fields(), key, value);
-            self.get().options().validate();
+          [](const Group& self, const std::string& key, nb::handle value) {
+            check<ValueError>(key != "params", "ParamGroup: the parameters of a group are fixed; ",
+                              "add others with add_param_group()");
+            if (key == "initial_lr") {
+              self.get().set_initial_lr(nb::cast<double>(value));
+            } else if (option_value(self.fields(), key).is_valid()) {
+              set_option("ParamGroup", self.fields(), nb::cast(key), value);
+              self.get().options().validate();
+            } else {
+              self.own()[key.c_str()] = value;
+            }
           },
           nb::arg("key"), nb::arg("value").none())
       .def("keys", [](const Group& self) {
@@ -245,6 +285,8 @@ void bind_optimizers(nb::module_& m) {
           const nb::str key(name.data(), name.size());
           if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
         }
+        if (self.get().initial_lr()) out.append("initial_lr");
+        out.extend(self.own());
         return out;
       });
   nb::class_<optim::Optimizer> c(m, "Optimizer", nb::type_slots(optimizer_slots),

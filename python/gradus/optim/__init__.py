@@ -74,11 +74,13 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
                 flat[name] = _gradus.tensor(list(value.encode()), dtype=_gradus.uint8)
             elif isinstance(value, (tuple, list)):
                 flat.update({f"{name}.{j}": _gradus.tensor(each, dtype=_gradus.float64) for j, each in enumerate(value)})
-            elif value is not None:
-                flat[name] = _gradus.tensor(value, dtype=own[name].dtype if name in own else None)
+            elif value is not None and name in own:
+                flat[name] = _gradus.tensor(value, dtype=own[name].dtype)
     for number, values in state_dict["state"].items():
         flat.update({f"state.{number}.{field}": value for field, value in values.items()})
     _load_flat(self, {name: value for name, value in flat.items() if name in own or not name.startswith("param_groups.")})
+    for group, saved in zip(self.param_groups, state_dict["param_groups"]):
+        group.update({key: value for key, value in saved.items() if key != "params" and key not in self.defaults})
 
 
 def state(self: Any) -> Any:
@@ -118,9 +120,16 @@ def update(self: Any, other: Any = (), **options: Any) -> None:
         self[key] = value
 
 
+def setdefault(self: Any, key: str, default: Any = None) -> Any:
+    """The option of that name, which is the default where there is none yet."""
+    if key not in self:
+        self[key] = default
+    return self[key]
+
+
 setattr(ParamGroup, "__contains__", lambda self, key: key in self.keys())
 setattr(ParamGroup, "__iter__", lambda self: iter(self.keys()))
 setattr(ParamGroup, "__len__", lambda self: len(self.keys()))
 setattr(ParamGroup, "__repr__", lambda self: repr(dict(self.items())))
-for _method in (get, items, values, update):
+for _method in (get, items, values, update, setdefault):
     setattr(ParamGroup, _method.__name__, _method)
