@@ -29,8 +29,8 @@ HEAD = """# API of Python
 <!-- docs/make/python_api.py makes this page -->
 
 Every name of the modules, with the first sentence of its docstring. `help(NAME)` shows the rest. Functions and methods of
-tensors that are rows of [operators](operators.md) are not repeated here; `gradus.fft`, `gradus.linalg`, `gradus.numpy` and
-`gradus.cupy` hold rows alone.
+tensors that are rows of [operators](operators.md) are not repeated here; `gradus.fft`, `gradus.linalg`,
+`gradus.special`, `gradus.numpy` and `gradus.cupy` hold rows alone.
 """
 
 

@@ -26,7 +26,7 @@ from ._foreach import _foreach_add_ as _foreach_add_, _foreach_mul_ as _foreach_
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
 from . import accelerator as accelerator, distributions as distributions, random as random, testing as testing, version as version
 from . import func as func, linalg as linalg, metrics as metrics, multiprocessing as multiprocessing, nn as nn, optim as optim
-from . import profiler as profiler, sim as sim, utils as utils, watch as watch
+from . import profiler as profiler, sim as sim, special as special, utils as utils, watch as watch
 from ._fuse import fuse as fuse, vectorize as vectorize
 from .amp import autocast as autocast
 from .func import vmap as vmap

@@ -64,14 +64,16 @@ class finfo:
         digits, exponent = self._bits[name]
         largest = 2 ** (exponent - 1) - 1
         self.dtype, self.bits = name, 1 + digits + exponent
-        self.eps = self.resolution = 2.0 ** -digits
+        self.eps = 2.0 ** -digits
+        self.resolution = 10.0 ** -builtins.int(digits * 0.30103)  # of whole decimal digits
         self.max = (2.0 - 2.0 ** -digits) * 2.0 ** largest
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0 ** (1 - largest)
 
     def __repr__(self) -> str:
-        return (f"finfo(min={self.min}, max={self.max}, eps={self.eps}, tiny={self.tiny}, "
-                f"dtype={self.dtype})")
+        numbers = (f"{name}={getattr(self, name):g}" for name in
+                   ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+        return f"finfo({', '.join(numbers)}, dtype={self.dtype})"
 
 
 class iinfo:

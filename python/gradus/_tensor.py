@@ -46,11 +46,23 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Any:
 
 
 def __format__(self: Tensor, spec: str) -> str:
-    return format(self.item(), spec) if spec and self.dim() == 0 else format(repr(self), spec)
+    """A tensor without dimensions is formatted as its number, others have a text alone."""
+    if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
+
+
+def __reversed__(self: Tensor) -> Tensor:
+    return self.flip(0) if self.dim() else self
+
+
+def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    """What NumPy makes of its result: numpy.sin(tensor) is a tensor."""
+    return _gradus.from_numpy(array)
 
 
 __repr__ = tensor_repr
-for _function in (__reduce_ex__, __copy__, __deepcopy__, __format__):
+for _function in (__reduce_ex__, __copy__, __deepcopy__, __format__, __reversed__, __array_wrap__):
     setattr(Tensor, _function.__name__, _function)
 setattr(Tensor, "__repr__", tensor_repr)
 setattr(Tensor, "__str__", tensor_repr)

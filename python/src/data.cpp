@@ -2,6 +2,7 @@
 #include <gradus/gradus.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <complex>
 #include <cstring>
 
@@ -24,19 +25,48 @@ nb::handle item_of(nb::handle sequence, Py_ssize_t i) {
                                        : PyList_GetItem(sequence.ptr(), i);
 }
 
+// A list of what another sequence holds, such as a deque or a range; nothing for another object.
+nb::object list_of(nb::handle data) {
+  PyObject* const object = data.ptr();
+  if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object) ||
+      is_tensor(object) || nb::hasattr(data, "__array_interface__"))
+    return {};
+  nb::object list = nb::steal(PySequence_List(object));
+  if (!list.is_valid()) PyErr_Clear();
+  return list;
+}
+
+// A scalar of NumPy, which has a dtype of its own.
+bool is_numpy_scalar(nb::handle data) {
+  return !PyFloat_CheckExact(data.ptr()) && !PyLong_Check(data.ptr()) && !is_sequence(data) &&
+         nb::hasattr(data, "__array_interface__") && nb::hasattr(data, "ndim") &&
+         nb::cast<int>(data.attr("ndim")) == 0;
+}
+
 // Numbers of nested lists, in one list, with the shape that all parts share.
 struct Nested {
   std::vector<int64_t> shape;
   std::vector<Scalar> numbers;
   DtypeKind kind = DtypeKind::Boolean;
+  bool floating = false;  // whether the numbers become floating point numbers
 
+  // An integer beyond 64 bits, which a tensor of floating point numbers rounds.
+  Scalar large(nb::handle data) const {
+    check<ValueError>(floating, "tensor: ", nb::cast<std::string>(nb::str(data)),
+                      " is beyond int64; pass a floating point dtype");
+    return PyLong_AsDouble(data.ptr());
+  }
   // Errors: ValueError where parts differ in length, TypeError for what is no number.
   void add(nb::handle data, size_t dim) {
     if (!is_sequence(data)) {
+      if (dim < shape.size())
+        if (const nb::object list = list_of(data); list.is_valid()) return add(list, dim);
       check<ValueError>(dim == shape.size(), "tensor: expected a sequence of length ",
                         dim < shape.size() ? shape[dim] : 0, " at dim ", dim, ", but got a number");
       Scalar number;
-      if (!load(data, true, number))
+      if (PyLong_Check(data.ptr()) && !load(data, true, number))
+        number = large(data);
+      else if (!load(data, true, number))
         fail<TypeError>("tensor: could not make a number of an object of type ",
                         nb::cast<std::string>(nb::str(data.type().attr("__name__"))),
                         "; expected numbers, or lists of them");
@@ -53,6 +83,23 @@ struct Nested {
   }
 };
 
+// Errors: ValueError for a number that the dtype of integers does not hold. Those of an unsigned
+// one may be negative, as in C++.
+void check_held(const Nested& data, ScalarType dtype) {
+  if (!isIntegralType(dtype, false)) return;
+  const bool has_sign = dtype != kByte;
+  const int bits = 8 * static_cast<int>(element_size(dtype)) - has_sign;
+  const double end = std::ldexp(1.0, bits), begin = has_sign ? -end : 1 - end;
+  for (const Scalar& number : data.numbers) {
+    if (number.kind() == DtypeKind::Complex || (dtype == kLong && !number.isFloatingPoint()))
+      continue;
+    const double value = number.to<double>(), whole = std::trunc(value);
+    check<ValueError>(whole >= begin && whole < end, "tensor: ", value,
+                      " cannot be converted to type ", TypeName{dtype},
+                      " without overflow; give a wider dtype, or convert with .to()");
+  }
+}
+
 template <class T>
 Tensor filled(const Nested& data, ScalarType dtype) {
   Tensor out = gradus::empty(data.shape, dtype);
@@ -63,11 +110,16 @@ Tensor filled(const Nested& data, ScalarType dtype) {
 
 Tensor from_lists(nb::handle data, std::optional<ScalarType> dtype) {
   Nested nested;
-  for (nb::handle part = data; is_sequence(part); part = item_of(part, 0)) {
-    nested.shape.push_back(size_of(part));
+  nested.floating = dtype && isFloatingType(*dtype);
+  std::vector<nb::object> lists;
+  for (nb::object part = nb::borrow(data);; part = nb::borrow(item_of(part, 0))) {
+    if (!is_sequence(part)) part = list_of(part);
+    if (!part.is_valid()) break;
+    nested.shape.push_back(size_of(lists.emplace_back(part)));
     if (nested.shape.back() == 0) break;
   }
   nested.add(data, 0);
+  if (dtype) check_held(nested, *dtype);
   if (nested.numbers.empty())
     return gradus::empty(nested.shape, dtype.value_or(get_default_dtype().toScalarType()));
   switch (nested.kind) {
@@ -181,8 +233,12 @@ nb::dict array_interface(const Tensor& x) {
 // Numbers of lists are not rounded before they become that dtype.
 static std::optional<Tensor> tensor_of_dtype(nb::handle data, std::optional<ScalarType> dtype) {
   if (is_tensor(data.ptr())) return tensor_of(data.ptr());
+  if (is_numpy_scalar(data)) {
+    const nb::object array = data.attr("__array__")();
+    return from_interface(array, nb::dict(array.attr("__array_interface__")), kCPU);
+  }
   Scalar number;
-  if (is_sequence(data) || load(data, true, number)) {
+  if (is_sequence(data) || PyLong_Check(data.ptr()) || load(data, true, number)) {
     if (is_sequence(data) && size_of(data) > 0) {
       nb::handle first = item_of(data, 0);
       while (is_sequence(first) && size_of(first) > 0) first = item_of(first, 0);
@@ -206,13 +262,8 @@ static std::optional<Tensor> tensor_of_dtype(nb::handle data, std::optional<Scal
     const nb::dict interface(data.attr("__array_interface__"));
     return from_interface(data, interface, kCPU);
   }
-  // Others with places, such as a deque and a range.
-  if (PySequence_Check(data.ptr()) && !PyUnicode_Check(data.ptr()) && !PyBytes_Check(data.ptr())) {
-    const nb::object list = nb::steal(PySequence_List(data.ptr()));
-    if (list.is_valid()) return tensor_of_dtype(list, dtype);
-    PyErr_Clear();
-  }
-  return std::nullopt;
+  const nb::object list = list_of(data);
+  return list.is_valid() ? tensor_of_dtype(list, dtype) : std::nullopt;
 }
 
 std::optional<Tensor> tensor_from(nb::handle data) { return tensor_of_dtype(data, std::nullopt); }

@@ -95,6 +95,7 @@ struct Group {
       const nb::str key(name.data(), name.size());
       if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
     }
+    if (get().initial_lr()) out.append("initial_lr");
     for (const auto& [key, value] : others()) out.append(key);
     return out;
   }
@@ -110,6 +111,9 @@ struct Group {
   }
   void set(nb::handle key, nb::handle value) const {
     const std::string name = nb::cast<std::string>(key);
+    check<ValueError>(name != "params",
+                      "ParamGroup: the parameters of a group are fixed; add "
+                      "others with add_param_group()");
     if (name == "initial_lr") {
       get().set_initial_lr(nb::cast<double>(value));
     } else if (knows(fields(), name)) {
@@ -173,9 +177,12 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
     Tensors own;
     auto options = std::make_unique<Options>(defaults);
     nb::dict unknown;
+    std::optional<double> initial_lr;
     for (const auto& [key, value] : given) {
       const std::string option = nb::cast<std::string>(key);
-      if (option != "params") {
+      if (option == "initial_lr") {
+        initial_lr = nb::cast<double>(value);
+      } else if (option != "params") {
         if (knows(options->fields(), option))
           set_option(name, options->fields(), key, value);
         else
@@ -187,6 +194,7 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
       }
     }
     groups.emplace_back(std::move(own), std::move(options));
+    if (initial_lr) groups.back().set_initial_lr(*initial_lr);
     others.append(unknown);
   }
   check<ValueError>(
@@ -201,13 +209,13 @@ std::vector<optim::OptimizerParamGroup> groups_of(const char* name, nb::handle p
   return all;
 }
 
-// Options as Python gives them. The first is lr, which a default may stand for.
+// Options as Python gives them. A rate that C++ asks for has PyTorch's default.
 template <class Options>
 Options blank() {
   if constexpr (std::is_default_constructible_v<Options>)
     return Options();
   else
-    return Options(0.0);
+    return Options(1e-3);
 }
 
 // Keywords of PyTorch that say how a step is computed. Here it is computed in one way: for many
@@ -251,9 +259,8 @@ void add_optimizer(nb::module_& m, const char* name) {
     const std::string whole(whole_name(field.name));
     if (!names.empty() && names.back() == whole) continue;
     names.push_back(whole);
-    signature += ", " + whole + ": " + option_type(initial.fields(), whole);
-    if (names.size() > 1 || std::is_default_constructible_v<Options>)
-      signature += " = " + nb::cast<std::string>(nb::repr(option_value(initial.fields(), whole)));
+    signature += ", " + whole + ": " + option_type(initial.fields(), whole) + " = " +
+                 nb::cast<std::string>(nb::repr(option_value(initial.fields(), whole)));
   }
   c.def(
       "__init__",
@@ -262,15 +269,12 @@ void add_optimizer(nb::module_& m, const char* name) {
         check<TypeError>(args.size() > 0, name, ": expected parameters");
         check<TypeError>(args.size() <= names.size() + 1, name, ": too many arguments");
         Options options = blank<Options>();
-        bool has_lr = std::is_default_constructible_v<Options>;
         const auto set = [&](nb::handle key, nb::handle value) {
           set_option(name, options.fields(), key, value);
-          has_lr |= nb::cast<std::string>(key) == "lr";
         };
         for (size_t i = 1; i < args.size(); ++i) set(nb::cast(names[i - 1]), args[i]);
         for (const auto& [key, value] : kwargs)
           if (!says_how(name, nb::cast<std::string>(key), value)) set(key, value);
-        if (!has_lr) fail_argument(name, "lr", "is missing");
         nb::list others;
         new (self.p) O(groups_of(name, args[0], options, others), options);
         note_others(self.h, 0, others);

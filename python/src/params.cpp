@@ -84,6 +84,13 @@ bool load(nb::handle from, bool convert, double& to) {
   return true;
 }
 
+// A scalar of NumPy, or an array without dimensions, as the number of Python that it stands for.
+static bool load_array(nb::handle from, Scalar& to) {
+  if (!nb::hasattr(from, "ndim") || nb::cast<int>(from.attr("ndim")) != 0) return false;
+  const nb::object number = from.attr("item")();
+  return !nb::hasattr(number, "__array_interface__") && python::load(number, true, to);
+}
+
 bool load(nb::handle from, bool convert, Scalar& to) {
   PyObject* object = from.ptr();
   if (PyFloat_Check(object)) {
@@ -102,6 +109,7 @@ bool load(nb::handle from, bool convert, Scalar& to) {
     to = tensor.item();
   } else {  // NumPy's numbers
     if (PyUnicode_Check(object) || is_sequence(object)) return false;
+    if (PyObject_HasAttrString(object, "__array_interface__")) return load_array(from, to);
     if (has_index(object)) {
       int64_t value;
       if (!load(from, convert, value)) return false;
@@ -263,8 +271,7 @@ void set_size_class(nb::handle cls) {
 }
 nb::object size_object(IntArrayRef sizes) {
   if (!size_class) return to_python(sizes);
-  static const auto allocate =
-      reinterpret_cast<allocfunc>(PyType_GetSlot(size_class, Py_tp_alloc));
+  static const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(size_class, Py_tp_alloc));
   PyObject* out = allocate(size_class, static_cast<Py_ssize_t>(sizes.size()));
   if (!out) nb::raise_python_error();
   for (size_t i = 0; i < sizes.size(); ++i)

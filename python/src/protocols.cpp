@@ -26,12 +26,24 @@ PyObject* not_implemented() {
   return Py_NotImplemented;
 }
 
+// An operand of an operator: a tensor, a number, or an array of NumPy.
+struct AnyOperand : Operand {
+  std::optional<Tensor> array;
+  bool load(nb::handle from) {
+    if (python::load(from, true, static_cast<Operand&>(*this))) return true;
+    if (!nb::hasattr(from, "__array_interface__")) return false;
+    array = tensor_from(from);
+    if (array) tensor = &*array;
+    return array.has_value();
+  }
+};
+
 // f(tensor or number, tensor or number), or NotImplemented for another kind of operand.
 template <class F>
 PyObject* binary(PyObject* left, PyObject* right, const F& f) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    Operand x, y;
-    if (!load(left, true, x) || !load(right, true, y)) return not_implemented();
+    AnyOperand x, y;
+    if (!x.load(left) || !y.load(right)) return not_implemented();
     const auto call = [&]() -> Tensor {
       if (!x.tensor) return f(x.number, *y.tensor);
       return y.tensor ? f(*x.tensor, *y.tensor) : f(*x.tensor, y.number);
@@ -42,8 +54,8 @@ PyObject* binary(PyObject* left, PyObject* right, const F& f) {
 template <class F>
 PyObject* in_place(PyObject* self, PyObject* right, const F& f) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    Operand y;
-    if (!load(right, true, y)) return not_implemented();
+    AnyOperand y;
+    if (!y.load(right)) return not_implemented();
     const Tensor& x = tensor_of(self);
     const auto call = [&]() -> Tensor { return y.tensor ? f(x, *y.tensor) : f(x, y.number); };
     return show(computed_on<Tensor>(call, work_of(x) + work_of(y)));
@@ -80,10 +92,11 @@ PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
 }
 
 PyObject* matrix_product(PyObject* left, PyObject* right) {
-  if (!is_tensor(left) || !is_tensor(right)) return not_implemented();
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    const Tensor &x = tensor_of(left), &y = tensor_of(right);
-    return show(computed_on<Tensor>([&] { return x.matmul(y); }, work_of(x) + work_of(y)));
+    AnyOperand x, y;
+    if (!x.load(left) || !y.load(right) || !x.tensor || !y.tensor) return not_implemented();
+    return show(
+        computed_on<Tensor>([&] { return x.tensor->matmul(*y.tensor); }, work_of(x) + work_of(y)));
   });
 }
 

@@ -28,7 +28,7 @@ def test_an_option_has_the_default_that_follows_from_another(name):
 
 def test_attention_has_the_width_of_its_embedding():
     attention = nn.MultiheadAttention(8, 2)
-    assert attention.kdim == attention.vdim == 8
+    assert attention.kdim == attention.vdim == 8 and attention.head_dim == 4
     out, weights = attention(*[gradus.rand(3, 2, 8)] * 3)
     assert out.shape == (3, 2, 8) and weights.shape == (2, 3, 3)
     assert nn.MultiheadAttention(8, 2, kdim=4, vdim=6).k_proj_weight.shape == (8, 4)
@@ -136,6 +136,11 @@ def test_limits_of_dtypes():
     assert gradus.finfo(gradus.float16).max == 65504 and gradus.finfo().tiny == 2.0 ** -126
     assert gradus.finfo(gradus.float64).max == 1.7976931348623157e308
     assert gradus.finfo(gradus.bfloat16).eps == 0.0078125
+    for dtype, digits in ((gradus.float16, 3), (gradus.bfloat16, 2), (gradus.float32, 6), (gradus.float64, 15)):
+        assert gradus.finfo(dtype).resolution == 10.0 ** -digits
+    assert repr(gradus.finfo(gradus.float32)) == (
+        "finfo(resolution=1e-06, min=-3.40282e+38, max=3.40282e+38, eps=1.19209e-07, smallest_normal=1.17549e-38, "
+        "tiny=1.17549e-38, dtype=float32)")
     assert (gradus.iinfo(gradus.int8).min, gradus.iinfo(gradus.uint8).max) == (-128, 255)
     assert gradus.promote_types(gradus.int32, gradus.float16) is gradus.float16
     assert gradus.can_cast(gradus.int64, gradus.float16)

@@ -173,8 +173,6 @@ def test_groups_of_an_optimizer():
     assert sgd.param_groups[0]["params"][0] is net.fc1.weight
     with pytest.raises(TypeError, match="momentun"):
         gradus.optim.SGD(net.parameters(), lr=0.1, momentun=0.9)
-    with pytest.raises(TypeError, match="lr"):
-        gradus.optim.SGD(net.parameters())
     with pytest.raises(ValueError):
         gradus.optim.SGD(net.parameters(), lr=-1)
 

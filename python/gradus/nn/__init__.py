@@ -21,6 +21,7 @@ from .lazy import LazyLinear as LazyLinear, LazyConv1d as LazyConv1d
 from .lazy import LazyConv2d as LazyConv2d, LazyConv3d as LazyConv3d
 from .lazy import LazyConvTranspose1d as LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d
 from .lazy import LazyConvTranspose3d as LazyConvTranspose3d
+from .ctc import CTCLoss as CTCLoss  # type: ignore[assignment]
 from .upsample import Upsample as Upsample, UpsamplingBilinear2d as UpsamplingBilinear2d
 from .upsample import UpsamplingNearest2d as UpsamplingNearest2d
 from . import modules as modules

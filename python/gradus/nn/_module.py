@@ -368,7 +368,7 @@ def type_(self: Module, dst_type: Any) -> Any:
 def _own_state(self: Module) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and registered tensors of this module alone, by name."""
     state = dict(self.__dict__)
-    registered: dict[str, Any] = dict(self.named_parameters(recurse=False))
+    registered: dict[str, Any] = self._parameters
     registered.update(self.named_children())
     state.update({name: value for name, value in registered.items() if name not in state})
     return state, dict(self.named_buffers(recurse=False))
@@ -477,7 +477,9 @@ def _modules(self: Module) -> dict[str, Any]:
 
 
 def _parameters(self: Module) -> dict[str, Any]:
-    return dict(self.named_parameters(recurse=False))
+    """By name; one that stands under two names is there under both."""
+    buffers = dict(self.named_buffers(recurse=False))
+    return {name: getattr(self, name) for name in _state_dict(self) if "." not in name and name not in buffers}
 
 
 def _buffers(self: Module) -> dict[str, Any]:

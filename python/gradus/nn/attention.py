@@ -28,6 +28,8 @@ def _batch_first(base: Any, *sequences: str) -> Any:
         def __init__(self, *args: Any, batch_first: bool = False, **options: Any) -> None:
             super().__init__(*args, **options)
             self.batch_first = batch_first
+            if base is _nn.MultiheadAttention:
+                self.head_dim = self.embed_dim // self.num_heads
 
         def forward(self, *args: Any, **keywords: Any) -> Any:
             # The masks say all; these name what they are.

@@ -48,6 +48,9 @@ class _ByPlace(Module):
     def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
+    def __add__(self, modules: Iterable[Module]) -> Self:
+        return self[:].extend(modules)
+
     def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
@@ -187,9 +190,15 @@ class ModuleDict(Module):
 class _OfParameters(Module):
     """Parameters, which the text shows."""
 
+    def _register(self, name: str, value: Tensor) -> None:
+        self.register_parameter(name, value if isinstance(value, Parameter) else Parameter(value))
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
     def extra_repr(self) -> str:
         return "\n".join(f"  ({name}): Parameter containing: [{p.dtype} of size {'x'.join(map(str, p.shape))}]"
-                         for name, p in self.named_parameters(recurse=False))
+                         for name, p in self._parameters.items())
 
 
 class ParameterList(_OfParameters):
@@ -197,50 +206,99 @@ class ParameterList(_OfParameters):
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
-        for value in values or ():
-            self.append(value)
+        self.extend(values or ())
 
-    def append(self, value: Tensor) -> ParameterList:
+    def append(self, value: Tensor) -> Self:
         """Adds a parameter at the end."""
-        if not isinstance(value, Parameter):
-            value = Parameter(value)
-        self.register_parameter(str(len(self)), value)
+        self._register(str(len(self)), value)
         return self
 
-    def __len__(self) -> int:
-        return len(list(self.parameters()))
+    def extend(self, values: Iterable[Tensor]) -> Self:
+        """Adds parameters at the end."""
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def __iadd__(self, values: Iterable[Tensor]) -> Self:
+        return self.extend(values)
 
     def __iter__(self) -> Iterator[Parameter]:
-        return self.parameters(recurse=False)
+        return iter(self._parameters.values())
 
-    def __getitem__(self, index: int) -> Parameter:
-        return list(self.parameters(recurse=False))[index]
+    @overload
+    def __getitem__(self, index: int) -> Parameter: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
+        found = list(self)[index]
+        return type(self)(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index: int, value: Tensor) -> None:
+        self._register(list(self._parameters)[index], value)
 
 
 class ParameterDict(_OfParameters):
-    """Parameters by name."""
+    """Parameters by name.
+
+    >>> import gradus
+    >>> from gradus import nn
+    >>> scales = nn.ParameterDict({"left": gradus.ones(2)})
+    >>> scales.update({"right": gradus.zeros(3)})
+    >>> list(scales.keys()), scales.pop("left").tolist(), len(scales)
+    (['left', 'right'], [1.0, 1.0], 1)
+    """
 
     def __init__(self, parameters: _Tensors | None = None) -> None:
         super().__init__()
-        for name, value in dict(parameters or {}).items():
+        self.update(parameters or {})
+
+    def update(self, parameters: _Tensors | ParameterDict) -> None:
+        """Adds parameters by name."""
+        for name, value in dict(parameters).items():
             self[name] = value
 
     def __setitem__(self, name: str, value: Tensor) -> None:
-        if not isinstance(value, Parameter):
-            value = Parameter(value)
-        self.register_parameter(name, value)
+        self._register(name, value)
 
     def __getitem__(self, name: str) -> Parameter:
-        return dict(self.named_parameters(recurse=False))[name]
+        return self._parameters[name]
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        delattr(self, name)
 
     def __contains__(self, name: str) -> bool:
-        return name in dict(self.named_parameters(recurse=False))
-
-    def __len__(self) -> int:
-        return len(list(self.parameters()))
+        return name in self._parameters
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict(self.named_parameters(recurse=False)))
+        return iter(self.keys())
+
+    def keys(self) -> KeysView[str]:
+        return self._parameters.keys()
+
+    def values(self) -> ValuesView[Parameter]:
+        return self._parameters.values()
 
     def items(self) -> ItemsView[str, Parameter]:
-        return dict(self.named_parameters(recurse=False)).items()
+        return self._parameters.items()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The parameter of that name, or the default."""
+        return self._parameters.get(name, default)
+
+    def setdefault(self, name: str, default: Tensor) -> Parameter:
+        """The parameter of that name, which is the default where there is none yet."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str) -> Parameter:
+        """Takes a parameter out and returns it."""
+        parameter = self[name]
+        del self[name]
+        return parameter
+
+    def clear(self) -> None:
+        """Takes all parameters out."""
+        for name in list(self.keys()):
+            del self[name]

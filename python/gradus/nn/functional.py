@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _forms, _gradus
+from .ctc import ctc_loss as _ctc_loss
 
 __all__: list[str] = []
 
@@ -26,6 +27,7 @@ for _name in dir(_gradus._nn.functional):
 
 
 _take("logsigmoid", _gradus.log_sigmoid)
+_take("ctc_loss", _ctc_loss)
 
 
 # Functions whose arguments come in another order than those of the rows.
@@ -70,4 +72,18 @@ def upsample_bilinear(input: _gradus.Tensor, size: Any = None, scale_factor: Any
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-__all__ += ["batch_norm", "interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
+def scaled_dot_product_attention(query: _gradus.Tensor, key: _gradus.Tensor, value: _gradus.Tensor,
+                                 attn_mask: _gradus.Tensor | None = None, dropout_p: float = 0.0,
+                                 is_causal: bool = False, *, scale: float | None = None,
+                                 enable_gqa: bool = False) -> _gradus.Tensor:
+    """The values of keys, weighted by how well the keys match the query.
+
+    attn_mask: bool, True where a query sees a key, or numbers that are added to the scores.
+    enable_gqa: several heads of the query share a head of key and value.
+    """
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
+    return _gradus.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+
+
+__all__ += ["batch_norm", "interpolate", "scaled_dot_product_attention", "upsample", "upsample_bilinear", "upsample_nearest"]

@@ -77,11 +77,9 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
         return
     own, flat = _flat_state_dict(self), {}
     for i, group in enumerate(state_dict["param_groups"]):
-        others = {} if i >= len(self.param_groups) else self.__dict__.get("_other_options", {}).get(i, {})
         for key, value in group.items():
             name = f"param_groups.{i}.{key}"
-            if key in others:
-                others[key] = value
+            if key not in self.defaults and key not in ("params", "initial_lr"):
                 continue
             if key == "params":
                 flat.update({f"group_of.{number}": _gradus.tensor(i) for number in value})
@@ -89,11 +87,13 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
                 flat[name] = _gradus.tensor(list(value.encode()), dtype=_gradus.uint8)
             elif isinstance(value, (tuple, list)):
                 flat.update({f"{name}.{j}": _gradus.tensor(each, dtype=_gradus.float64) for j, each in enumerate(value)})
-            elif value is not None:
-                flat[name] = _gradus.tensor(value, dtype=own[name].dtype if name in own else None)
+            elif value is not None and name in own:
+                flat[name] = _gradus.tensor(value, dtype=own[name].dtype)
     for number, values in state_dict["state"].items():
         flat.update({f"state.{number}.{field}": value for field, value in values.items()})
     _load_flat(self, {name: value for name, value in flat.items() if name in own or not name.startswith("param_groups.")})
+    for group, saved in zip(self.param_groups, state_dict["param_groups"]):
+        group.update({key: value for key, value in saved.items() if key != "params" and key not in self.defaults})
 
 
 def _is_own(self: Any) -> bool:

@@ -45,6 +45,13 @@ RowParams named(std::string_view row, std::string_view args, std::vector<nb::obj
       name += c;
     }
   }
+  // The convolutions whose padding is a name: in C++ it stands behind bias and stride, in PyTorch's
+  // Python these may be left out.
+  if (has_word("conv1d conv2d conv3d", row) && !out.at(4).value.is_valid())
+    for (const auto& [i, value] : {std::pair<size_t, nb::object>{2, nb::none()},
+                                   {3, to_python(1)},
+                                   {4, to_python(std::string_view("valid"))}})
+      out[i].value = value;
   return out;
 }
 
