@@ -95,6 +95,7 @@ struct Group {
       const nb::str key(name.data(), name.size());
       if (!nb::cast<bool>(out.attr("__contains__")(key))) out.append(key);
     }
+    if (get().initial_lr()) out.append("initial_lr");
     for (const auto& [key, value] : others()) out.append(key);
     return out;
   }

@@ -77,11 +77,11 @@ def load_state_dict(self: Any, state_dict: Any) -> None:
         return
     own, flat = _flat_state_dict(self), {}
     for i, group in enumerate(state_dict["param_groups"]):
-        others = {} if i >= len(self.param_groups) else self.__dict__.get("_other_options", {}).get(i, {})
+        of_python = set() if i >= len(self.param_groups) else {"initial_lr", *self.__dict__.get("_other_options", {}).get(i, {})}
         for key, value in group.items():
             name = f"param_groups.{i}.{key}"
-            if key in others:
-                others[key] = value
+            if key in of_python:
+                self.param_groups[i][key] = value
                 continue
             if key == "params":
                 flat.update({f"group_of.{number}": _gradus.tensor(i) for number in value})

@@ -259,6 +259,17 @@ OrderedDict<std::string, Tensor> tensors_of(nb::handle values) {
   return out;
 }
 
+// Puts the elements of all tensors in an order: those of channels last where a tensor has as many
+// dimensions.
+void set_format(nn::Module& module, MemoryFormat format) {
+  const int64_t dims = format == MemoryFormat::ChannelsLast     ? 4
+                       : format == MemoryFormat::ChannelsLast3d ? 5
+                                                                : -1;
+  for (const std::vector<Tensor>& tensors : {module.parameters(), module.buffers()})
+    for (const Tensor& tensor : tensors)
+      if (dims < 0 || tensor.dim() == dims) tensor.set_data(tensor.detach().contiguous(format));
+}
+
 // module.to(device), .to(dtype), .to(device, dtype), .to(tensor), with keywords.
 nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
                 const nb::kwargs& kwargs) {
@@ -275,8 +286,12 @@ nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
   };
   for (const nb::handle arg : args)
     if (!take(arg)) throw nb::type_error("to: expected a device, a dtype or a tensor");
+  std::optional<MemoryFormat> format;
   for (const auto& [key, value] : kwargs)
-    if (!take(value)) throw nb::type_error("to: expected device=, dtype= or non_blocking=");
+    if (nb::cast<std::string>(key) == "memory_format"
+            ? !load(value, true, format.emplace(MemoryFormat::Contiguous))
+            : !take(value))
+      throw nb::type_error("to: expected device=, dtype=, memory_format= or non_blocking=");
   {
     const Released other_threads_run;
     if (device.given && dtype.given)
@@ -285,6 +300,7 @@ nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
       self.p->to(*device.get());
     else if (dtype.given)
       self.p->to(*dtype.get());
+    if (format && *format != MemoryFormat::Preserve) set_format(*self.p, *format);
   }
   return nb::borrow(self.h);
 }
