@@ -13,6 +13,11 @@ from ._gradus._distributed import *  # noqa: F403
 from ._gradus._distributed import ReduceOp
 
 
+def is_available() -> bool:
+    """True: the package has ranks that are threads; is_initialized() says whether there is a group."""
+    return True
+
+
 def spawn_threads(world_size: int, function: Callable[..., Any], args: tuple[Any, ...] = (),
                   timeout: float = 60.0) -> None:
     """Runs function(rank, *args) on world_size threads, each a rank of a job of the backend threads.

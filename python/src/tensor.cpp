@@ -273,7 +273,7 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
   c.def("is_inference", of<&Tensor::is_inference>);
   c.def(
       "is_contiguous",
-      [](const Tensor& x, const Given<MemoryFormat>&) { return x.is_contiguous(); },
+      [](const Tensor& x, Given<MemoryFormat>& format) { return x.is_contiguous(format.get()); },
       nb::arg("memory_format") = memory_format_object(MemoryFormat::Contiguous));
   c.def(
       "size",

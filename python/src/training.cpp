@@ -33,6 +33,22 @@ struct KeepArguments {
 };
 using KeepsArguments = nb::call_policy<KeepArguments>;
 
+// Lets a schedule begin behind a step that was taken before: its number, or -1.
+void go_on(optim::ClosedFormLR& schedule, int64_t last_epoch) {
+  if (last_epoch >= 0) schedule.step(last_epoch + 1);
+}
+// A schedule of numbers; `options`: their names and defaults.
+template <class Schedule, class... Numbers, class... Options>
+void add_schedule(nb::module_& m, const char* name, const Options&... options) {
+  nb::class_<Schedule, optim::ClosedFormLR>(m, name).def(
+      "__init__",
+      [](Schedule* self, optim::Optimizer& optimizer, Numbers... numbers, int64_t last_epoch) {
+        new (self) Schedule(optimizer, std::move(numbers)...);
+        go_on(*self, last_epoch);
+      },
+      nb::arg("optimizer"), options..., nb::arg("last_epoch") = -1, KeepsArguments());
+}
+
 void bind_schedulers(nb::module_& m) {
   using namespace optim;
   nb::class_<LRScheduler>(m, "LRScheduler", nb::dynamic_attr(),
@@ -48,36 +64,35 @@ void bind_schedulers(nb::module_& m) {
           nb::arg("state_dict"), "Takes a state.");
   nb::class_<ClosedFormLR, LRScheduler>(m, "ClosedFormLR", "A rate that is a function of the step.")
       .def_prop_ro("last_epoch", &ClosedFormLR::last_epoch)
-      .def("get_last_lr", &ClosedFormLR::get_last_lr, "The rate of each group.");
+      .def("get_last_lr", &ClosedFormLR::get_last_lr, "The rate of each group.")
+      .def(
+          "step",
+          [](ClosedFormLR& self, std::optional<int64_t> epoch) {
+            epoch ? self.step(*epoch) : static_cast<LRScheduler&>(self).step();
+          },
+          nb::arg("epoch") = nb::none(), "Sets the next rates, or those of the given step.");
   nb::class_<StepLR, LRScheduler>(m, "StepLR")
       .def(nb::init<Optimizer&, unsigned, double>(), nb::arg("optimizer"), nb::arg("step_size"),
            nb::arg("gamma") = 0.1, KeepsArguments());
-  nb::class_<ConstantLR, ClosedFormLR>(m, "ConstantLR")
-      .def(nb::init<Optimizer&, double, int64_t>(), nb::arg("optimizer"),
-           nb::arg("factor") = 1.0 / 3, nb::arg("total_iters") = 5, KeepsArguments());
-  nb::class_<LinearLR, ClosedFormLR>(m, "LinearLR")
-      .def(nb::init<Optimizer&, double, double, int64_t>(), nb::arg("optimizer"),
-           nb::arg("start_factor") = 1.0 / 3, nb::arg("end_factor") = 1.0,
-           nb::arg("total_iters") = 5, KeepsArguments());
-  nb::class_<ExponentialLR, ClosedFormLR>(m, "ExponentialLR")
-      .def(nb::init<Optimizer&, double>(), nb::arg("optimizer"), nb::arg("gamma"),
-           KeepsArguments());
-  nb::class_<MultiStepLR, ClosedFormLR>(m, "MultiStepLR")
-      .def(nb::init<Optimizer&, std::vector<int64_t>, double>(), nb::arg("optimizer"),
-           nb::arg("milestones"), nb::arg("gamma") = 0.1, KeepsArguments());
-  nb::class_<PolynomialLR, ClosedFormLR>(m, "PolynomialLR")
-      .def(nb::init<Optimizer&, int64_t, double>(), nb::arg("optimizer"),
-           nb::arg("total_iters") = 5, nb::arg("power") = 1.0, KeepsArguments());
-  nb::class_<CosineAnnealingLR, ClosedFormLR>(m, "CosineAnnealingLR")
-      .def(nb::init<Optimizer&, int64_t, double>(), nb::arg("optimizer"), nb::arg("T_max"),
-           nb::arg("eta_min") = 0.0, KeepsArguments());
-  nb::class_<CosineAnnealingWarmRestarts, ClosedFormLR>(m, "CosineAnnealingWarmRestarts")
-      .def(nb::init<Optimizer&, int64_t, int64_t, double>(), nb::arg("optimizer"), nb::arg("T_0"),
-           nb::arg("T_mult") = 1, nb::arg("eta_min") = 0.0, KeepsArguments());
+  add_schedule<ConstantLR, double, int64_t>(m, "ConstantLR", nb::arg("factor") = 1.0 / 3,
+                                            nb::arg("total_iters") = 5);
+  add_schedule<LinearLR, double, double, int64_t>(m, "LinearLR", nb::arg("start_factor") = 1.0 / 3,
+                                                  nb::arg("end_factor") = 1.0,
+                                                  nb::arg("total_iters") = 5);
+  add_schedule<ExponentialLR, double>(m, "ExponentialLR", nb::arg("gamma"));
+  add_schedule<MultiStepLR, std::vector<int64_t>, double>(m, "MultiStepLR", nb::arg("milestones"),
+                                                          nb::arg("gamma") = 0.1);
+  add_schedule<PolynomialLR, int64_t, double>(m, "PolynomialLR", nb::arg("total_iters") = 5,
+                                              nb::arg("power") = 1.0);
+  add_schedule<CosineAnnealingLR, int64_t, double>(m, "CosineAnnealingLR", nb::arg("T_max"),
+                                                   nb::arg("eta_min") = 0.0);
+  add_schedule<CosineAnnealingWarmRestarts, int64_t, int64_t, double>(
+      m, "CosineAnnealingWarmRestarts", nb::arg("T_0"), nb::arg("T_mult") = 1,
+      nb::arg("eta_min") = 0.0);
   nb::class_<LambdaLR, ClosedFormLR>(m, "LambdaLR")
       .def(
           "__init__",
-          [](LambdaLR* self, Optimizer& optimizer, nb::handle lr_lambda) {
+          [](LambdaLR* self, Optimizer& optimizer, nb::handle lr_lambda, int64_t last_epoch) {
             // KeepArguments holds the functions as long as the scheduler lives.
             const auto function = [](nb::handle callable) -> LambdaLR::Lambda {
               return [callable](auto epoch) {
@@ -87,14 +102,15 @@ void bind_schedulers(nb::module_& m) {
             };
             if (!PyList_Check(lr_lambda.ptr()) && !PyTuple_Check(lr_lambda.ptr())) {
               new (self) LambdaLR(optimizer, function(lr_lambda));
-              return;
+            } else {
+              std::vector<LambdaLR::Lambda> all;
+              for (const nb::handle each : nb::borrow<nb::iterable>(lr_lambda))
+                all.push_back(function(each));
+              new (self) LambdaLR(optimizer, all);
             }
-            std::vector<LambdaLR::Lambda> all;
-            for (const nb::handle each : nb::borrow<nb::iterable>(lr_lambda))
-              all.push_back(function(each));
-            new (self) LambdaLR(optimizer, all);
+            go_on(*self, last_epoch);
           },
-          nb::arg("optimizer"), nb::arg("lr_lambda"), KeepsArguments());
+          nb::arg("optimizer"), nb::arg("lr_lambda"), nb::arg("last_epoch") = -1, KeepsArguments());
   const auto schedules = [](nb::handle list) {
     std::vector<ClosedFormLR> out;
     for (const nb::handle each : nb::borrow<nb::iterable>(list))
@@ -105,10 +121,12 @@ void bind_schedulers(nb::module_& m) {
       .def(
           "__init__",
           [schedules](SequentialLR* self, Optimizer& optimizer, nb::handle list,
-                      std::vector<int64_t> milestones) {
+                      std::vector<int64_t> milestones, int64_t last_epoch) {
             new (self) SequentialLR(optimizer, schedules(list), std::move(milestones));
+            go_on(*self, last_epoch);
           },
-          nb::arg("optimizer"), nb::arg("schedulers"), nb::arg("milestones"), KeepsArguments());
+          nb::arg("optimizer"), nb::arg("schedulers"), nb::arg("milestones"),
+          nb::arg("last_epoch") = -1, KeepsArguments());
   nb::class_<ChainedScheduler, ClosedFormLR>(m, "ChainedScheduler")
       .def(
           "__init__",
@@ -124,7 +142,7 @@ void bind_schedulers(nb::module_& m) {
           [](OneCycleLR* self, Optimizer& optimizer, nb::handle max_lr, int64_t total_steps,
              double pct_start, const std::string& anneal_strategy, bool cycle_momentum,
              double base_momentum, double max_momentum, double div_factor, double final_div_factor,
-             bool three_phase) {
+             bool three_phase, int64_t last_epoch) {
             std::vector<double> rates;
             check<TypeError>(load_option(max_lr, rates),
                              "OneCycleLR: max_lr is a number or a list");
@@ -138,18 +156,21 @@ void bind_schedulers(nb::module_& m) {
                                                  .div_factor(div_factor)
                                                  .final_div_factor(final_div_factor)
                                                  .three_phase(three_phase));
+            go_on(*self, last_epoch);
           },
           nb::arg("optimizer"), nb::arg("max_lr"), nb::arg("total_steps"),
           nb::arg("pct_start") = 0.3, nb::arg("anneal_strategy") = "cos",
           nb::arg("cycle_momentum") = true, nb::arg("base_momentum") = 0.85,
           nb::arg("max_momentum") = 0.95, nb::arg("div_factor") = 25.0,
-          nb::arg("final_div_factor") = 1e4, nb::arg("three_phase") = false, KeepsArguments());
+          nb::arg("final_div_factor") = 1e4, nb::arg("three_phase") = false,
+          nb::arg("last_epoch") = -1, KeepsArguments());
   nb::class_<CyclicLR, ClosedFormLR>(m, "CyclicLR")
       .def(
           "__init__",
           [](CyclicLR* self, Optimizer& optimizer, double base_lr, double max_lr,
              int64_t step_size_up, std::optional<int64_t> step_size_down, const std::string& mode,
-             double gamma, bool cycle_momentum, double base_momentum, double max_momentum) {
+             double gamma, bool cycle_momentum, double base_momentum, double max_momentum,
+             int64_t last_epoch) {
             new (self) CyclicLR(optimizer, CyclicLROptions(base_lr, max_lr)
                                                .step_size_up(step_size_up)
                                                .step_size_down(step_size_down)
@@ -158,11 +179,13 @@ void bind_schedulers(nb::module_& m) {
                                                .cycle_momentum(cycle_momentum)
                                                .base_momentum(base_momentum)
                                                .max_momentum(max_momentum));
+            go_on(*self, last_epoch);
           },
           nb::arg("optimizer"), nb::arg("base_lr"), nb::arg("max_lr"),
           nb::arg("step_size_up") = 2000, nb::arg("step_size_down") = nb::none(),
           nb::arg("mode") = "triangular", nb::arg("gamma") = 1.0, nb::arg("cycle_momentum") = true,
-          nb::arg("base_momentum") = 0.8, nb::arg("max_momentum") = 0.9, KeepsArguments());
+          nb::arg("base_momentum") = 0.8, nb::arg("max_momentum") = 0.9, nb::arg("last_epoch") = -1,
+          KeepsArguments());
   nb::class_<SWALR, LRScheduler>(m, "SWALR")
       .def(nb::init<Optimizer&, double, int64_t, const std::string&>(), nb::arg("optimizer"),
            nb::arg("swa_lr"), nb::arg("anneal_epochs") = 10, nb::arg("anneal_strategy") = "cos",

@@ -41,11 +41,13 @@ class LRScheduler:
 
 class LambdaLR:
     def __init__(
-        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
+        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]], last_epoch: int = -1
     ) -> None: ...
 
 class SequentialLR:
-    def __init__(self, optimizer: Optimizer, schedulers: Iterable[ClosedFormLR], milestones: Sequence[int]) -> None: ...
+    def __init__(
+        self, optimizer: Optimizer, schedulers: Iterable[ClosedFormLR], milestones: Sequence[int], last_epoch: int = -1
+    ) -> None: ...
 
 class ChainedScheduler:
     def __init__(self, schedulers: Iterable[ClosedFormLR], optimizer: Optimizer) -> None: ...

@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 HEADER = """import builtins
 import collections.abc
 import enum
+import math
 import types
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload

@@ -394,3 +394,17 @@ def test_text_of_tuples_with_names_and_of_infinite_numbers():
     assert repr(gradus.tensor([0.0, -math.inf])) == "tensor([0., -inf])"
     assert repr(gradus.tensor([1.0, -math.inf])) == "tensor([1., -inf])"
     assert repr(gradus.tensor([-1.5, math.nan, math.inf])) == "tensor([-1.5000,     nan,     inf])"
+
+
+def test_a_module_takes_a_memory_format():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Conv3d(3, 4, 3), nn.Linear(2, 2))
+    before = [p.clone() for p in net.parameters()]
+    assert net.to(memory_format=gradus.channels_last) is net
+    assert net[0].weight.is_contiguous(memory_format=gradus.channels_last) and not net[0].weight.is_contiguous()
+    assert net[1].weight.is_contiguous() and type(net[0].weight) is nn.Parameter and net[0].weight.requires_grad
+    net.to(gradus.float64, memory_format=gradus.channels_last_3d)
+    assert net[1].weight.is_contiguous(memory_format=gradus.channels_last_3d) and net[1].weight.dtype is gradus.float64
+    net.to(memory_format=gradus.contiguous_format)
+    assert all(p.is_contiguous() and gradus.equal(p, q.double()) for p, q in zip(net.parameters(), before))
+    with pytest.raises(TypeError, match="memory_format="):
+        net.to(memory_format="channels_last")

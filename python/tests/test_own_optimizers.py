@@ -212,3 +212,54 @@ def test_a_schedule_of_python_sets_the_rate(make):
     assert not isinstance(lr_scheduler.StepLR(optimizer, 1), Warmup)
     with pytest.raises(NotImplementedError, match=r"LRScheduler: a schedule needs get_lr\(\)"):
         lr_scheduler.LRScheduler(optimizer)
+
+
+SCHEDULES = [
+    lambda o, *last: lr_scheduler.LambdaLR(o, lambda epoch: 0.9 ** epoch, *last),
+    lambda o, *last: lr_scheduler.MultiplicativeLR(o, lambda epoch: 0.9, *last),
+    lambda o, *last: lr_scheduler.StepLR(o, 2, 0.5, *last),
+    lambda o, *last: lr_scheduler.MultiStepLR(o, [2, 4], 0.5, *last),
+    lambda o, *last: lr_scheduler.ConstantLR(o, 0.5, 3, *last),
+    lambda o, *last: lr_scheduler.LinearLR(o, 0.1, 1.0, 4, *last),
+    lambda o, *last: lr_scheduler.ExponentialLR(o, 0.9, *last),
+    lambda o, *last: lr_scheduler.PolynomialLR(o, 5, 2.0, *last),
+    lambda o, *last: lr_scheduler.CosineAnnealingLR(o, 5, 0.1, *last),
+    lambda o, *last: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 2, 0.1, *last),
+    lambda o, last=-1: lr_scheduler.OneCycleLR(o, 1.0, 9, last_epoch=last),
+    lambda o, last=-1: lr_scheduler.CyclicLR(o, 0.1, 1.0, 2, last_epoch=last),
+    lambda o, *last: Warmup(o, 4, *last),
+]
+
+
+@pytest.mark.parametrize("make", SCHEDULES)
+def test_a_schedule_goes_on_behind_a_step(make, tmp_path):
+    def rates(optimizer, schedule, steps):
+        out = []
+        for _ in range(steps):
+            schedule.step()
+            out.append(optimizer.param_groups[0]["lr"])
+        return out
+
+    first = optim.SGD(weights(), lr=0.8, momentum=0.9)
+    schedule = make(first)
+    rates(first, schedule, 3)
+    gradus.save(first.state_dict(), tmp_path / "optimizer.pt")
+    second = optim.SGD(weights(), lr=5.0, momentum=0.9)
+    second.load_state_dict(gradus.load(tmp_path / "optimizer.pt"))
+    assert second.param_groups[0]["initial_lr"] == first.param_groups[0]["initial_lr"]
+    again = make(second, 2)
+    assert again.last_epoch == 3 and second.param_groups[0]["lr"] == pytest.approx(first.param_groups[0]["lr"])
+    assert rates(second, again, 4) == pytest.approx(rates(first, schedule, 4))
+    again.step(2), schedule.step(2)
+    assert again.get_last_lr() == pytest.approx(schedule.get_last_lr()) and again.last_epoch == 2
+
+
+def test_warm_restarts_step_between_two_steps():
+    optimizer = optim.SGD(weights(), lr=1.0)
+    schedule = lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2, T_mult=2, eta_min=0.2)
+    rates = []
+    for epoch in (0.5, 1.0, 1.5, 2.0, 3.5, 6.25):
+        schedule.step(epoch)
+        rates.append(optimizer.param_groups[0]["lr"])
+    # The rates of PyTorch.
+    assert rates == pytest.approx([0.8828427125, 0.6, 0.3171572875, 1.0, 0.7530733730, 0.9980738907]) and schedule.last_epoch == 6

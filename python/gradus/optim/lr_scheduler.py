@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from typing import Any
 
@@ -84,15 +85,15 @@ class StepLR(_gradus._optim.LambdaLR):
     That of C++ is libtorch's, which counts from the step after.
     """
 
-    def __init__(self, optimizer: _gradus._optim.Optimizer, step_size: int, gamma: float = 0.1) -> None:
-        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
+    def __init__(self, optimizer: _gradus._optim.Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size), last_epoch)
         self.step_size, self.gamma = step_size, gamma
 
 
 class MultiplicativeLR(_gradus._optim.LambdaLR):
     """Rates that each step multiplies by lr_lambda(step), or by those of a list of functions, one for each group."""
 
-    def __init__(self, optimizer: _gradus._optim.Optimizer, lr_lambda: Any) -> None:
+    def __init__(self, optimizer: _gradus._optim.Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         functions = list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * len(optimizer.param_groups)
 
         def product(function: Any) -> Any:
@@ -105,7 +106,29 @@ class MultiplicativeLR(_gradus._optim.LambdaLR):
 
             return up_to
 
-        super().__init__(optimizer, [product(function) for function in functions])
+        super().__init__(optimizer, [product(function) for function in functions], last_epoch)
+
+
+class CosineAnnealingWarmRestarts(_gradus._optim.CosineAnnealingWarmRestarts):
+    """A rate that falls along half a cosine in T_0 steps, then begins anew; each time it falls T_mult times as long."""
+
+    optimizer: _gradus._optim.Optimizer
+
+    def __init__(self, optimizer: _gradus._optim.Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
+                 last_epoch: int = -1) -> None:
+        super().__init__(optimizer, T_0, T_mult, eta_min, last_epoch)
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+
+    def step(self, epoch: float | None = None) -> None:
+        """Sets the next rates, or those of the given step, which may lie between two: epoch + batch / batches."""
+        super().step(None if epoch is None else math.floor(epoch))
+        if epoch is None or epoch == math.floor(epoch):
+            return
+        since, length = epoch, self.T_0
+        while since >= length:
+            since, length = since - length, length * self.T_mult
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.eta_min + (group["initial_lr"] - self.eta_min) * (1 + math.cos(math.pi * since / length)) / 2
 
 
 class ChainedScheduler(_gradus._optim.ChainedScheduler):

@@ -275,8 +275,12 @@ nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
   };
   for (const nb::handle arg : args)
     if (!take(arg)) throw nb::type_error("to: expected a device, a dtype or a tensor");
+  std::optional<MemoryFormat> format;
   for (const auto& [key, value] : kwargs)
-    if (!take(value)) throw nb::type_error("to: expected device=, dtype= or non_blocking=");
+    if (nb::cast<std::string>(key) == "memory_format"
+            ? !load(value, true, format.emplace(MemoryFormat::Contiguous))
+            : !take(value))
+      throw nb::type_error("to: expected device=, dtype=, memory_format= or non_blocking=");
   {
     const Released other_threads_run;
     if (device.given && dtype.given)
@@ -285,6 +289,7 @@ nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
       self.p->to(*device.get());
     else if (dtype.given)
       self.p->to(*dtype.get());
+    if (format && *format != MemoryFormat::Preserve) self.p->to(*format);
   }
   return nb::borrow(self.h);
 }
