@@ -250,10 +250,8 @@ def load_state_dict(self: Module, state_dict: Any, strict: bool = True, assign: 
         raise _gradus.TypeError(f"load_state_dict: state_dict is of type {type(state_dict).__name__}; expected a dictionary, "
                                 "as state_dict() returns it")
     own = self.state_dict()
-    missing = [name for name in own if name not in state_dict]
-    unknown = [name for name in state_dict if name not in own]
-    if not strict:
-        state_dict = {name: state_dict[name] for name in own if name in state_dict}
+    missing, unknown = [name for name in own if name not in state_dict], [name for name in state_dict if name not in own]
+    state_dict = state_dict if strict else {name: state_dict[name] for name in own if name in state_dict}
     for name, value in state_dict.items():
         if not isinstance(value, _gradus.Tensor):
             fix = f"; if it is the state dict, pass state_dict[{name!r}]" if isinstance(value, dict) else ""

@@ -59,24 +59,6 @@ void fail_value(const char* function, std::string_view name, nb::handle given,
   fail<ValueError>(found, "one of ", joined(choices, ", "));
 }
 
-void fail_forward(const nn::Module& module, const nb::args& given,
-                  const std::vector<std::string>& expected) {
-  std::vector<std::string> types;
-  const char* fix = "";
-  for (const nb::handle arg : given) {
-    types.push_back(python_class_name(arg));
-    if (types.back() == "ndarray")
-      fix = "; make a tensor of the array by from_numpy";
-    else if (PyTuple_Check(arg.ptr()))
-      fix = "; pass one item of the tuple, such as the output of a recurrent layer";
-    else if (PyList_Check(arg.ptr()))
-      fix = "; make a tensor of the list by tensor(), or by stack()";
-  }
-  const std::string name = module.name();
-  fail<TypeError>(name.substr(name.rfind(':') + 1), ": forward was given (", joined(types, ", "),
-                  "); expected (", joined(expected, ", "), ")", fix);
-}
-
 void check_made(nb::handle module) {
   check<Error>(nb::inst_ready(module),
                "Module: call super().__init__() before the module is called");
