@@ -91,16 +91,18 @@ class DataLoaderBase : private detail::Prefetcher {
 
   static detail::Maker maker(std::shared_ptr<Dataset> dataset,
                              const FullDataLoaderOptions& options) {
-    return [dataset = std::move(dataset),
-            drop_last = options.drop_last](detail::Boxed& box) -> std::unique_ptr<detail::Boxed> {
-      const auto& request = detail::unboxed<BatchRequest>(box);
-      if constexpr (Dataset::is_stateful) {
-        auto batch = detail::next_batch(*dataset, request, drop_last);
-        return batch ? std::make_unique<detail::Box<Batch>>(std::move(*batch)) : nullptr;
-      } else {
-        return std::make_unique<detail::Box<Batch>>(dataset->get_batch(request));
-      }
+    return [dataset = std::move(dataset), drop_last = options.drop_last](detail::Boxed& request) {
+      return made(*dataset, detail::unboxed<BatchRequest>(request), drop_last);
     };
+  }
+  static std::unique_ptr<detail::Boxed> made(Dataset& dataset, const BatchRequest& request,
+                                             [[maybe_unused]] bool drop_last) {
+    if constexpr (Dataset::is_stateful) {
+      auto batch = detail::next_batch(dataset, request, drop_last);
+      return batch ? std::make_unique<detail::Box<Batch>>(std::move(*batch)) : nullptr;
+    } else {
+      return std::make_unique<detail::Box<Batch>>(dataset.get_batch(request));
+    }
   }
   detail::Request next_request() final {
     std::optional<BatchRequest> request = get_batch_request();
