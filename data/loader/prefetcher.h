@@ -35,8 +35,7 @@ struct Request {
 // Makes the batch of a request; null where the data set has ended.
 using Maker = std::function<std::unique_ptr<Boxed>(Boxed& request)>;
 
-// The seed of an epoch is drawn from the default generator; that of a batch is its number in the
-// epoch more.
+// The default generator gives the seed of an epoch. A batch adds its number in the epoch to it.
 class Prefetcher {
  public:
   // `here` makes the batches where there are no workers. Errors: ValueError for workers without
