@@ -174,6 +174,8 @@ void Backend::matmul_packed(const Tensor& a, const Tensor& packed, const Tensor&
   matmul(raw::unsqueeze(a, 0), raw::unsqueeze(packed, 0), bias, raw::unsqueeze(out, 0));
 }
 
+void Backend::prepare(const fused::Kernel&, Device) {}
+
 void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
                     ArrayRef<Tensor> outputs) {
   const Dims none = Dims::filled(static_cast<int64_t>(kernel.domain.size()), 0);

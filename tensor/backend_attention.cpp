@@ -15,6 +15,15 @@ constexpr double kLeast = static_cast<double>(std::numeric_limits<float>::lowest
 
 Tensor transposed(const Tensor& x) { return raw::transpose(x, 2, 3); }
 
+// A head of keys or values for each head of queries.
+Tensor for_heads(const Tensor& x, const Tensor& q) {
+  const int64_t sharing = q.size(1) / x.size(1);
+  if (sharing == 1) return x;
+  const Tensor each =
+      raw::expand(raw::unsqueeze(x, 2), {x.size(0), x.size(1), sharing, x.size(2), x.size(3)});
+  return *raw::try_view(raw::contiguous(each), {x.size(0), q.size(1), x.size(2), x.size(3)});
+}
+
 Tensor scores(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& mask) {
   Tensor out = raw::matmul(q, transposed(k));
   raw::zip_(BinaryOp::mul, out, Scalar(how.scale));
@@ -44,25 +53,26 @@ Tensor weights(const Tensor& scores, const Tensor& log_sums) {
 
 void Backend::attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                         const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
-  const Tensor all = scores(how, q, k, mask);
+  const Tensor all = scores(how, q, for_heads(k, q), mask);
   const Tensor top = raw::zip(BinaryOp::maximum, raw::reduce(ReduceOp::amax, all, IntArrayRef({3})),
                               Scalar(kLeast));
   const Tensor sums =
       raw::reduce(ReduceOp::sum, raw::map(UnaryOp::exp, minus(all, top)), IntArrayRef({3}));
   raw::copy_(raw::unsqueeze(log_sums, 3), plus(raw::map(UnaryOp::log, sums), top));
-  raw::copy_(out, raw::matmul(thinned(how, weights(all, log_sums)), v));
+  raw::copy_(out, raw::matmul(thinned(how, weights(all, log_sums)), for_heads(v, q)));
 }
 
 void Backend::attention_grad(const Attention& how, const Tensor& grad, const Tensor& q,
                              const Tensor& k, const Tensor& v, const Tensor& mask,
                              const Tensor& out, const Tensor& log_sums, const Tensor& grad_q,
                              const Tensor& grad_k, const Tensor& grad_v) {
-  const Tensor p = weights(scores(how, q, k, mask), log_sums);
+  const Tensor keys = for_heads(k, q);
+  const Tensor p = weights(scores(how, q, keys, mask), log_sums);
   raw::copy_(grad_v, raw::matmul(transposed(thinned(how, p)), grad));
   const Tensor mean = raw::reduce(ReduceOp::sum, times(grad, out), IntArrayRef({3}));
-  const Tensor of_weights = thinned(how, raw::matmul(grad, transposed(v)));
+  const Tensor of_weights = thinned(how, raw::matmul(grad, transposed(for_heads(v, q))));
   const Tensor of_scores = times(times(p, minus(of_weights, mean)), Scalar(how.scale));
-  raw::copy_(grad_q, raw::matmul(of_scores, k));
+  raw::copy_(grad_q, raw::matmul(of_scores, keys));
   raw::copy_(grad_k, raw::matmul(transposed(of_scores), q));
 }
 

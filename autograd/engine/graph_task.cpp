@@ -19,8 +19,7 @@ namespace gradus::autograd {
 
 namespace {
 
-// The backward pass that runs on this thread. A backward pass within another puts itself in its
-// place, and goes.
+// The backward pass that runs on this thread. One within another takes its place until it ends.
 struct Running {
   GraphTask* task = nullptr;
   Node* node = nullptr;

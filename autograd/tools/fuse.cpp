@@ -82,6 +82,12 @@ std::string text_of(const Plan& plan) {
   return out;
 }
 
+// All kernels of a plan are compiled at once.
+void prepare(const Plan& plan, Device device) {
+  for (const fused::Step& step : plan.steps)
+    if (!step.kernel.computation.exprs.empty()) backend(device.type()).prepare(step.kernel, device);
+}
+
 FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
                     const std::function<Tensors(const Tensors&)>& f) {
   FusedTrace out(kind);
@@ -270,6 +276,8 @@ Tensors FusedFunction::call(const Tensors& inputs,
     // The lock is not held: f is a user's code and may call this function.
     traced = std::make_shared<const FusedTrace>(trace(kind, inputs, f));
     state_->keep(traced);
+    if (traced->why_not.empty())
+      for (const Plan* plan : {&traced->forward, &traced->backward}) prepare(*plan, kind.device);
   }
   if (!traced->why_not.empty()) return f(inputs);
 

@@ -48,16 +48,15 @@ struct Head {
         keys(all_k.size(2)),
         width(all_q.size(3)),
         values(all_v.size(3)),
-        q(matrix(all_q)),
-        k(matrix(all_k)),
-        v(matrix(all_v)) {
-    if (all_masks.defined()) mask = matrix(all_masks);
+        q(matrix(all_q, head)),
+        k(matrix(all_k, head * all_k.size(1) / all_q.size(1))),
+        v(matrix(all_v, head * all_k.size(1) / all_q.size(1))) {
+    if (all_masks.defined()) mask = matrix(all_masks, head);
   }
 
-  // The matrix of this head.
-  Matrix<T> matrix(const Tensor& x) const {
+  Matrix<T> matrix(const Tensor& x, int64_t of_head) const {
     const IntArrayRef s = x.strides();
-    return {static_cast<T*>(x.data_ptr()) + batch * s[0] + head * s[1], s[2], s[3]};
+    return {static_cast<T*>(x.data_ptr()) + batch * s[0] + of_head * s[1], s[2], s[3]};
   }
   // How many of `count` keys from `first` on a query sees.
   int64_t seen(int64_t query, int64_t first, int64_t count) const {

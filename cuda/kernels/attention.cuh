@@ -38,6 +38,7 @@ struct AttentionArgs {
   // contiguous, and do not read the steps.
   Step out_step, grad_step, q_grad_step, k_grad_step, v_grad_step;
   int64_t heads, queries, keys;
+  int64_t sharing = 1;  // heads of queries that share one of keys and values
   int width, values;
   Sum scale;
   bool causal, drops;
@@ -66,6 +67,10 @@ struct AttentionHead {
   template <class Pointer>
   __device__ Pointer matrix(Pointer x, const int64_t (&step)[3]) const {
     return x + batch * step[0] + head * step[1];
+  }
+  // The same of keys or values.
+  __device__ const T* shared_matrix(const T* x, const int64_t (&step)[3]) const {
+    return x + batch * step[0] + head / args.sharing * step[1];
   }
 
   // The product of a query and a key as a score; -infinity where the query does not see the key.
@@ -178,7 +183,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
   const int64_t end = args.causal ? ::min(args.keys, at.first + kAttentionTile) : args.keys;
   for (int64_t key = 0; key < end; key += kAttentionTile) {
     __syncthreads();
-    at.load(other, at.matrix(args.k, args.k_step), args.k_step[2], key, args.keys, args.width);
+    at.load(other, at.shared_matrix(args.k, args.k_step), args.k_step[2], key, args.keys,
+            args.width);
     __syncthreads();
     T tile[4][4];
     at.products(q, other, args.width, tile);
@@ -206,7 +212,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
     }
     at.store_scores(scores, tile);
     __syncthreads();
-    at.load(other, at.matrix(args.v, args.v_step), args.v_step[2], key, args.keys, args.values);
+    at.load(other, at.shared_matrix(args.v, args.v_step), args.v_step[2], key, args.keys,
+            args.values);
     __syncthreads();
     at.accumulate(scores, other, args.values, result);
   }
@@ -254,11 +261,13 @@ __global__ void __launch_bounds__(kAttentionThreads)
   for (int64_t key = 0; key < end; key += kAttentionTile) {
     T weights[4][4], tile[4][4];
     __syncthreads();
-    at.load(other, at.matrix(args.k, args.k_step), args.k_step[2], key, args.keys, args.width);
+    at.load(other, at.shared_matrix(args.k, args.k_step), args.k_step[2], key, args.keys,
+            args.width);
     __syncthreads();
     at.products(q, other, args.width, weights);
     __syncthreads();
-    at.load(other, at.matrix(args.v, args.v_step), args.v_step[2], key, args.keys, args.values);
+    at.load(other, at.shared_matrix(args.v, args.v_step), args.v_step[2], key, args.keys,
+            args.values);
     __syncthreads();
     at.products(g, other, args.values, tile);
 #pragma unroll
@@ -275,7 +284,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
     }
     at.store_scores(scores, tile);
     __syncthreads();
-    at.load(other, at.matrix(args.k, args.k_step), args.k_step[2], key, args.keys, args.width);
+    at.load(other, at.shared_matrix(args.k, args.k_step), args.k_step[2], key, args.keys,
+            args.width);
     __syncthreads();
     at.accumulate(scores, other, args.width, result);
   }
@@ -294,8 +304,10 @@ __global__ void __launch_bounds__(kAttentionThreads)
   T* const k = reinterpret_cast<T*>(shared);
   T *const v = k + kSize, *const q = v + kSize, *const g = q + kSize, *const scores = g + kSize;
   const AttentionTile<T, W> at(args, args.keys);
-  at.load(k, at.matrix(args.k, args.k_step), args.k_step[2], at.first, args.keys, args.width);
-  at.load(v, at.matrix(args.v, args.v_step), args.v_step[2], at.first, args.keys, args.values);
+  at.load(k, at.shared_matrix(args.k, args.k_step), args.k_step[2], at.first, args.keys,
+          args.width);
+  at.load(v, at.shared_matrix(args.v, args.v_step), args.v_step[2], at.first, args.keys,
+          args.values);
 
   T of_keys[4][W / 16] = {}, of_values[4][W / 16] = {};
   const int64_t begin = args.causal ? at.first : 0;  // the first query that sees one of the keys

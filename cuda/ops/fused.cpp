@@ -26,6 +26,10 @@ const Form& form_of(const fused::Kernel& kernel, int vector) {
 
 }  // namespace
 
+void CudaBackend::prepare(const fused::Kernel& kernel, Device device) {
+  form_of(kernel, codegen::kMostAligned).program.prepare(device.index());
+}
+
 void CudaBackend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
                         ArrayRef<Tensor> outputs) {
   if (outputs[0].numel() == 0) return;

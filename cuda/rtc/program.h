@@ -37,6 +37,10 @@ class Program {
   // Errors: CompileError; Error where there is no compiler, or the kernel cannot be loaded.
   const void* kernel(size_t index = 0) const;
 
+  // Begins to compile for that device, on a thread of its own, for which kernel() then waits.
+  // Errors: Error where there is no compiler. kernel() has the others.
+  void prepare(int device) const;
+
  private:
   struct State;
   std::shared_ptr<State> state_;

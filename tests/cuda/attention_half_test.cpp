@@ -17,15 +17,18 @@ class TensorAttentionTest : public GpuTest {
 struct AttentionCase {
   int64_t batch, heads, queries, keys, width, values;
   bool causal = false, masked = false, strided = false, padded = false;  // padded: a mask of keys
+  int64_t sharing = 1;  // heads of queries that share one of keys
 };
 
 // (batch, heads, rows, width), strided: as a view of rows that hold all heads.
-Tensor random_heads(const AttentionCase& shape, int64_t rows, int64_t width, ScalarType dtype) {
+Tensor random_heads(const AttentionCase& shape, int64_t rows, int64_t width, ScalarType dtype,
+                    int64_t sharing = 1) {
+  const int64_t heads = shape.heads * sharing;
   const auto made = [&](Dims sizes) {
     return random_memory(dtype, numel_of(sizes), {-1.5, 1.5}).view(sizes);
   };
-  if (!shape.strided) return made({shape.batch, shape.heads, rows, width});
-  return made({shape.batch, rows, shape.heads, width}).transpose(1, 2);
+  if (!shape.strided) return made({shape.batch, heads, rows, width});
+  return made({shape.batch, rows, heads, width}).transpose(1, 2);
 }
 
 // out and the gradients of q, k and v, in float64 on the CPU.
@@ -35,7 +38,7 @@ Tensors attended_and_grads(const Tensors& qkv, const Tensor& mask, bool causal,
   for (const Tensor& each : qkv) leaves.push_back(each.detach().set_requires_grad(true));
   const Tensor out = scaled_dot_product_attention(
       leaves[0], leaves[1], leaves[2], mask.defined() ? std::optional<Tensor>(mask) : std::nullopt,
-      0.0, causal);
+      0.0, causal, std::nullopt, true);
   EXPECT_EQ(out.dtype(), qkv[0].dtype());
   Tensors all = autograd::grad({out}, leaves, {grad});
   all.insert(all.begin(), out.detach());
@@ -50,8 +53,10 @@ double unit_of(ScalarType dtype) {
 }
 
 void expect_attention(const AttentionCase& shape, ScalarType dtype) {
-  const auto& [batch, heads, queries, keys, width, values, causal, masked, strided, padded] = shape;
-  const Tensors qkv = {random_heads(shape, queries, width, dtype),
+  const auto& [batch, shared, queries, keys, width, values, causal, masked, strided, padded,
+               sharing] = shape;
+  const int64_t heads = shared * sharing;
+  const Tensors qkv = {random_heads(shape, queries, width, dtype, sharing),
                        random_heads(shape, keys, width, dtype),
                        random_heads(shape, keys, values, dtype)};
   Tensor mask;
@@ -90,7 +95,7 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
         << names[i] << " of " << batch << " x " << heads << " x " << queries << " x " << keys
         << " x " << width << " x " << values << (causal ? " causal" : "")
         << (masked ? " masked" : "") << (padded ? " padded" : "") << (strided ? " strided" : "")
-        << ", " << dtype;
+        << ", " << sharing << " heads share, " << dtype;
   }
 }
 
@@ -124,6 +129,24 @@ TEST_F(TensorAttentionTest, TakesOneQuery) {
     expect_attention({1, 2, 1, 33, 8, 16, false, true}, dtype);
     expect_attention({2, 1, 1, 2, 64, 64}, dtype);
     expect_attention({1, 1, 1, 20, 9, 12}, dtype);  // rows that are not aligned
+  }
+}
+
+// Heads of queries that share those of keys and values, by each of the kernels.
+TEST_F(TensorAttentionTest, SharesHeads) {
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat, kDouble}) {
+    const auto expect_shared = [&](AttentionCase shape, int64_t sharing) {
+      shape.sharing = sharing;
+      expect_attention(shape, dtype);
+    };
+    expect_shared({2, 2, 70, 90, 64, 64}, 3);
+    expect_shared({2, 2, 130, 130, 64, 64, true, false, true}, 2);
+    expect_shared({2, 1, 65, 65, 128, 128, true}, 2);
+    expect_shared({2, 2, 33, 70, 32, 64, false, false, false, true}, 2);
+    expect_shared({2, 1, 20, 30, 12, 9, false, true}, 2);
+    expect_shared({1, 2, 20, 30, 136, 24}, 2);
+    expect_shared({2, 3, 1, 130, 64, 64, false, true, true}, 4);
+    expect_shared({1, 2, 1, 700, 128, 64}, 2);
   }
 }
 
@@ -218,6 +241,7 @@ TEST_F(TensorAttentionTest, TakesRandomShapes) {
     AttentionCase shape{pick(1, 2), pick(1, 2), pick(1, 80), pick(1, 80), pick(1, 64), pick(1, 64)};
     const int64_t kind = pick(0, 2);
     shape.causal = kind == 1, shape.masked = kind == 2, shape.strided = pick(0, 1) == 1;
+    shape.sharing = pick(1, 3);
     if (shape.causal) shape.keys = shape.queries;
     const ScalarType types[] = {kHalf, kBFloat16, kFloat};
     expect_attention(shape, types[pick(0, 2)]);
@@ -240,6 +264,7 @@ TEST_F(TensorAttentionTest, TakesRandomShapesOfAlignedRows) {
     AttentionCase shape{pick(1, 3),    pick(1, 3),      pick(1, most),
                         pick(1, most), 8 * pick(1, 16), 8 * pick(1, 16)};
     shape.causal = pick(0, 1) == 1, shape.strided = pick(0, 1) == 1;
+    shape.sharing = pick(1, 3);
     const ScalarType types[] = {kHalf, kBFloat16, kFloat};
     set_float32_matmul_precision(pick(0, 1) == 1 ? "highest" : "high");
     expect_attention(shape, types[pick(0, 2)]);

@@ -145,6 +145,59 @@ TEST(Attention, BroadcastsItsBatch) {
   }
 }
 
+// Heads of keys that several queries share are as those repeated.
+TEST(Attention, SharesHeadsOfKeys) {
+  manual_seed(6);
+  for (const Device device : cpu_and_cuda()) {
+    const auto leaf = [&](IntArrayRef sizes) {
+      return randn(sizes, TensorOptions(kDouble).device(device)).requires_grad_();
+    };
+    const auto expect_shared = [&](const Tensor& q, const Tensor& k, const Tensor& v,
+                                   const std::optional<Tensor>& mask, bool causal) {
+      const Tensors leaves{q, k, v};
+      const auto repeated = [&](const Tensor& x) {
+        return x.repeat_interleave(q.size(-3) / x.size(-3), -3);
+      };
+      const auto results = [&](const Tensor& y) {
+        Tensors all = autograd::grad({y.sin().sum()}, leaves);
+        all.push_back(y);
+        return all;
+      };
+      const Tensors shared =
+          results(scaled_dot_product_attention(q, k, v, mask, 0, causal, {}, true));
+      const Tensors expected = results(
+          scaled_dot_product_attention(q, repeated(k), repeated(v), mask, 0, causal, {}, true));
+      for (size_t i = 0; i < shared.size(); ++i)
+        expect_values(shared[i], to_vector(expected[i]), 1e-12);
+    };
+    const Tensor q = leaf({2, 6, 4, 5}), k = leaf({2, 3, 7, 5}), v = leaf({2, 3, 7, 2});
+    const Tensor mask = randn({6, 4, 7}, TensorOptions(kDouble).device(device));
+    for (const bool causal : {false, true}) expect_shared(q, k, v, std::nullopt, causal);
+    expect_shared(q, k, v, mask, false);
+    expect_shared(q, k, v, mask.clone().requires_grad_(), false);  // the composite
+    expect_shared(leaf({4, 1, 5}), leaf({2, 7, 5}), leaf({2, 7, 5}), std::nullopt, false);
+    expect_shared(q, leaf({3, 7, 5}), leaf({1, 3, 7, 5}), std::nullopt, true);  // batches broadcast
+    const auto attend = [](const Tensors& x) {
+      return Tensors{scaled_dot_product_attention(x[0], x[1], x[2], {}, 0, true, {}, true)};
+    };
+    if (device.is_cpu()) {
+      EXPECT_TRUE(autograd::gradcheck(attend, {q, k, v}));
+      EXPECT_TRUE(autograd::gradgradcheck(attend, {q, k, v}));
+    }
+    expect_error<ValueError>(
+        [&] {
+          attend({q, leaf({2, 4, 7, 5}), leaf({2, 4, 7, 5})});
+        },
+        "query has shape [2, 6, 4, 5], key [2, 4, 7, 5], value [2, 4, 7, 5]; with enable_gqa");
+    expect_error<ValueError>(
+        [&] {
+          attend({q, k, leaf({2, 2, 7, 5})});
+        },
+        "must have as many heads");
+    EXPECT_THROW(scaled_dot_product_attention(q, k, v), ValueError);
+  }
+}
+
 TEST(Attention, ItsResultMayChangeInPlaceOnEachDevice) {
   for (const Device device : cpu_and_cuda())
     for (const ScalarType dtype : {kDouble, kFloat, kHalf})

@@ -1,5 +1,4 @@
-// exp, log, sin, mul, maximum and every other row of elementwise.def: the public functions and
-// their derivatives.
+// exp, log, mul, maximum and every other row of elementwise.def: the functions and derivatives.
 #include <cctype>
 
 #include "gradus/autograd/engine/any_dtype.h"
@@ -35,8 +34,7 @@ Tensor times(const Tensor& grad, double slope) {
   return slope == 1 ? grad : slope == 0 ? zeros_like(grad) : grad * slope;
 }
 
-// The name that a row has for a node; else "log_sigmoid" gives "LogSigmoidBackward0", and "log1p"
-// "Log1PBackward0".
+// The name that a row has for a node; else "log_sigmoid" gives "LogSigmoidBackward0".
 std::string node_name(std::string_view op, const char* given) {
   if (given) return given;
   std::string out;

@@ -32,23 +32,35 @@ Tensor drawn(const Attention& how, const Tensor& weights) {
   return how.dropout > 0 ? thinned(weights.contiguous(), how.dropout, how.state) : weights;
 }
 
+// A head of keys or values for each head of queries.
+Tensor for_heads(const Tensor& x, const Tensor& q) {
+  if (x.dim() < 3 || x.size(-3) == q.size(-3)) return x;
+  return x.repeat_interleave(q.size(-3) / x.size(-3), -3);
+}
+// The sum of what heads of queries give to the head (B, K, length, width) that they share.
+Tensor of_shared(const Tensor& grads, const Tensor& x) {
+  if (grads.size(1) == x.size(1)) return grads;
+  return grads.unflatten(1, {x.size(1), grads.size(1) / x.size(1)}).sum(2);
+}
+
 Tensor computed(const Tensor& x) { return x.defined() ? x.to(computed_type(x.dtype())) : x; }
 
 Tensor composite(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                  const Tensor& mask) {
-  return drawn(how, weights_of(how, computed(q), computed(k), computed(mask)))
-      .matmul(computed(v))
+  return drawn(how, weights_of(how, computed(q), for_heads(computed(k), q), computed(mask)))
+      .matmul(for_heads(computed(v), q))
       .to(q.dtype());
 }
 
-Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q, const Tensor& k,
-                       const Tensor& v, const Tensor& mask) {
+Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q,
+                       const Tensor& shared_k, const Tensor& shared_v, const Tensor& mask) {
+  const Tensor k = for_heads(shared_k, q), v = for_heads(shared_v, q);
   const Tensor weights = weights_of(how, q, k, mask);
   const Tensor of_weights = drawn(how, grad.matmul(v.transpose(-1, -2)));
   const Tensor mean = (of_weights * weights).sum(-1, true);
   const Tensor of_scores = weights * (of_weights - mean) * how.scale;
-  return {of_scores.matmul(k), of_scores.transpose(-1, -2).matmul(q),
-          drawn(how, weights).transpose(-1, -2).matmul(grad)};
+  return {of_scores.matmul(k), of_shared(of_scores.transpose(-1, -2).matmul(q), shared_k),
+          of_shared(drawn(how, weights).transpose(-1, -2).matmul(grad), shared_v)};
 }
 
 bool writes_rows(const Tensor& like) {
@@ -87,11 +99,15 @@ bool are_parts(const Tensor& q, const Tensor& k, const Tensor& v) {
   return writes_rows(q) && strides[0] == (first ? row : row * sizes[2]) && strides[1] == sizes[3] &&
          strides[2] == (first ? row * sizes[0] : row) && follows(k, 1) && follows(v, 2);
 }
-// Room for gradients: parts of one tensor for those of such parts, which then need not be put
-// together.
+// Room for gradients of all heads: parts of one tensor for those of such parts, which then need not
+// be put together.
 Tensors room_for_grads(const Tensor& q, const Tensor& k, const Tensor& v) {
-  if (!are_parts(q, k, v))
-    return {room_for(q.sizes(), q), room_for(k.sizes(), k), room_for(v.sizes(), v)};
+  if (!are_parts(q, k, v)) {
+    const auto room = [&](const Tensor& x) {
+      return room_for({x.size(0), q.size(1), x.size(2), x.size(3)}, x);
+    };
+    return {room(q), room(k), room(v)};
+  }
   const IntArrayRef sizes = q.sizes();
   const int64_t part = sizes[1] * sizes[3];
   const Tensor all = raw::empty({sizes[0] * sizes[2] * 3 * part}, q.dtype(), q.device());
@@ -107,13 +123,14 @@ Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
   if (GradMode::is_enabled())
     return composite_grad(how, computed(grad), computed(q), computed(k), computed(v),
                           computed(mask));
-  const Tensors grads = room_for_grads(q, k, v);
+  Tensors grads = room_for_grads(q, k, v);
   backend(q).attention_grad(how, raw::taken(contracts::attention_grad::grad, grad), q, k, v, mask,
                             n.saved(3), n.saved(4), grads[0], grads[1], grads[2]);
+  grads[1] = of_shared(grads[1], k), grads[2] = of_shared(grads[2], v);
   return grads;
 }
 
-// q, k and v (B, H, length, width); mask (B, H, M, N), or undefined.
+// q (B, H, length, width), k and v of as many or fewer heads; mask (B, H, M, N), or undefined.
 Tensor attended(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                 const Tensor& mask) {
   Dims sizes = q.impl().sizes;
@@ -148,13 +165,28 @@ void check_operand(const Tensor& x, const char* name, const Tensor& query) {
   raw::check_same_device(kName, query, "query", x, name);
 }
 
-// The sizes before the last two.
-IntArrayRef batch_of(const Tensor& x) { return x.sizes().slice(0, x.sizes().size() - 2); }
+// The sizes before the last `own`.
+Dims batch_of(const Tensor& x, int64_t own) {
+  return Dims(x.sizes().data(), static_cast<size_t>(x.dim() - own));
+}
 // x with this batch.
-Tensor with_batch(const Tensor& x, Dims batch) {
-  if (batch_of(x) == IntArrayRef(batch)) return x;
-  batch.push_back(x.size(-2)), batch.push_back(x.size(-1));
+Tensor with_batch(const Tensor& x, Dims batch, int64_t own) {
+  if (IntArrayRef(batch_of(x, own)) == IntArrayRef(batch)) return x;
+  for (int64_t d = -own; d < 0; ++d) batch.push_back(x.size(d));
   return x.expand(batch);
+}
+
+// Whether heads of the query share those of key and value. Errors: where they are to, and cannot.
+bool shares_heads(const Tensor& query, const Tensor& key, const Tensor& value, bool enable_gqa) {
+  const auto heads = [](const Tensor& x) { return x.dim() < 3 ? int64_t{1} : x.size(-3); };
+  const int64_t each = heads(query), shared = heads(key);
+  const bool can = std::min({query.dim(), key.dim(), value.dim()}) >= 3 && shared == heads(value) &&
+                   (each == shared || (shared > 0 && each % shared == 0));
+  check(!enable_gqa || can, kName, ": query has shape ", query.sizes(), ", key ", key.sizes(),
+        ", value ", value.sizes(),
+        "; with enable_gqa key and value must have as many heads (dimension -3), of which those of "
+        "query are a multiple");
+  return can && each != shared && (enable_gqa || shared == 1);
 }
 
 }  // namespace
@@ -162,16 +194,19 @@ Tensor with_batch(const Tensor& x, Dims batch) {
 Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& given_key,
                                     const Tensor& given_value,
                                     const std::optional<Tensor>& attn_mask, double dropout_p,
-                                    bool is_causal, std::optional<double> scale) {
+                                    bool is_causal, std::optional<double> scale, bool enable_gqa) {
   GRADUS_AUTOCAST(scaled_dot_product_attention, given_query, given_key, given_value, attn_mask,
-                  dropout_p, is_causal, scale);
+                  dropout_p, is_causal, scale, enable_gqa);
   check_operand(given_query, "query", given_query);
   check_operand(given_key, "key", given_query), check_operand(given_value, "value", given_query);
-  const Dims batch =
-      broadcast_shapes(kName, broadcast_shapes(kName, batch_of(given_query), batch_of(given_key)),
-                       batch_of(given_value));
-  const Tensor query = with_batch(given_query, batch), key = with_batch(given_key, batch),
-               value = with_batch(given_value, batch);
+  // Heads that are shared do not broadcast.
+  const int64_t own = shares_heads(given_query, given_key, given_value, enable_gqa) ? 3 : 2;
+  const auto batch_with = [&](const Dims& batch, const Tensor& x) {
+    return broadcast_shapes(kName, batch, batch_of(x, own));
+  };
+  const Dims batch = batch_with(batch_with(batch_of(given_query, own), given_key), given_value);
+  const Tensor query = with_batch(given_query, batch, own), key = with_batch(given_key, batch, own),
+               value = with_batch(given_value, batch, own);
   check(key.size(-1) == query.size(-1), kName, ": key has shape ", key.sizes(), ", query ",
         query.sizes(), "; their last dimensions must be equal, project one");
   check(value.size(-2) == key.size(-2), kName, ": value has shape ", value.sizes(), ", key ",
@@ -184,7 +219,7 @@ Tensor scaled_dot_product_attention(const Tensor& given_query, const Tensor& giv
   const ScalarType dtype = raw::taken_type(contracts::attention::q, query);
   if (dtype != query.dtype())
     return scaled_dot_product_attention(query.to(dtype), key.to(dtype), value.to(dtype), attn_mask,
-                                        dropout_p, is_causal, scale)
+                                        dropout_p, is_causal, scale, enable_gqa)
         .to(query.dtype());
 
   const double width = static_cast<double>(query.size(-1));

@@ -102,10 +102,12 @@ __global__ void __launch_bounds__(kOneQueryThreads)
   const int index = block / parts, part = block - index * parts;
   const int batch = index / heads, head = index - batch * heads;
   const int column = lane % kSharing * kUnit;
-  const auto matrix = [&](const T* x, const int64_t(&step)[3]) {
-    return x + batch * step[0] + head * step[1] + column;
+  const auto matrix = [&](const T* x, const int64_t(&step)[3], int64_t of_head) {
+    return x + batch * step[0] + of_head * step[1] + column;
   };
-  const T *const k = matrix(args.k, args.k_step), *const v = matrix(args.v, args.v_step);
+  const int64_t shared = head / static_cast<int>(args.sharing);
+  const T *const k = matrix(args.k, args.k_step, shared), *const v =
+                                                              matrix(args.v, args.v_step, shared);
   const T* const mask =
       args.mask ? args.mask + batch * args.mask_step[0] + head * args.mask_step[1] : nullptr;
   const auto load = [](const T* from, bool inside) {
@@ -128,7 +130,7 @@ __global__ void __launch_bounds__(kOneQueryThreads)
 
   float query[kUnit];
   {
-    const Unit from = load(matrix(args.q, args.q_step), column < args.width);
+    const Unit from = load(matrix(args.q, args.q_step, head), column < args.width);
 #pragma unroll
     for (int e = 0; e < kUnit; ++e)
       query[e] = static_cast<float>(from.at[e]) * (args.scale * kLog2E);

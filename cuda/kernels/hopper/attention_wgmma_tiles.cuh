@@ -104,15 +104,17 @@ struct AttentionPipe {
     }
   }
 
+  // sharing: heads of items that share one of the operand.
   template <int kCount>
   __device__ static void copy_tile(char* to, const CUtensorMap& from, uint64_t* barrier,
-                                   const AttentionItem& item, int first) {
+                                   const AttentionItem& item, int first, int sharing) {
 #pragma unroll
     for (int plane = 0; plane < Tile::kPlanes; ++plane)
 #pragma unroll
       for (int x = 0; x < Tile::kWidth / 64; ++x)
         hopper::copy_box(to + plane * (kCount * Tile::kWidth * 2) + x * (kCount * 128), from,
-                         barrier, 64 * x, first, Tile::kPlanes == 1 ? item.head : item.index,
+                         barrier, 64 * x, first,
+                         (Tile::kPlanes == 1 ? item.head : item.index) / sharing,
                          Tile::kPlanes == 1 ? item.batch : plane);
   }
   // Whether the thread multiplies. The third warpgroup copies, and has no more to do.
@@ -130,14 +132,16 @@ struct AttentionPipe {
   template <bool kKeysFirst>
   __device__ void copy() {
     using namespace hopper;
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32,
+              sharing = static_cast<int>(args.of.sharing);
+    const int of_own = kKeysFirst ? sharing : 1, of_streams = kKeysFirst ? 1 : sharing;
     each_item<kKeysFirst>([&](const AttentionItem& item) {
       owns.wait_until_empty();
       if (lane == 0) {
         owns.expect();
 #pragma unroll
         for (int which = 0; which < Tile::kOwn; ++which)
-          copy_tile<kRows>(own(which), args.own[which], owns.loads(), item, item.first);
+          copy_tile<kRows>(own(which), args.own[which], owns.loads(), item, item.first, of_own);
       }
       owns.advance();
       for (int at = item.begin; at < item.end; at += N) {
@@ -156,7 +160,7 @@ struct AttentionPipe {
 #pragma unroll
           for (int which = 0; which < 2; ++which)
             copy_tile<N>(stream(which, streams.stage), args.streams[which], streams.loads(), item,
-                         at);
+                         at, of_streams);
         }
         streams.advance();
       }

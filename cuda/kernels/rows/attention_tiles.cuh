@@ -80,10 +80,10 @@ struct TensorAttention : AttentionHead<typename P::Element, float> {
     return {this->matrix(args.q, args.q_step), args.q_step[2], args.queries, args.width};
   }
   __device__ Rows k() const {
-    return {this->matrix(args.k, args.k_step), args.k_step[2], args.keys, args.width};
+    return {this->shared_matrix(args.k, args.k_step), args.k_step[2], args.keys, args.width};
   }
   __device__ Rows v() const {
-    return {this->matrix(args.v, args.v_step), args.v_step[2], args.keys, args.values};
+    return {this->shared_matrix(args.v, args.v_step), args.v_step[2], args.keys, args.values};
   }
   // The rows of x, which is the output or its gradient.
   __device__ Rows like_out(const T* x, const int64_t (&step)[3]) const {

@@ -108,7 +108,7 @@ void CudaBackend::attention_grad(const Attention& how, const Tensor& grad, const
     };
     launch_pdl(attention_grad_q_kernel<T, W>, config(q, 3), args, at(grad), at(log_sums), at(means),
                at(grad_q));
-    launch_pdl(attention_grad_kv_kernel<T, W>, config(k, 4), args, at(grad), at(log_sums),
+    launch_pdl(attention_grad_kv_kernel<T, W>, config(grad_k, 4), args, at(grad), at(log_sums),
                at(means), at(grad_k), at(grad_v));
   });
   if (!done)

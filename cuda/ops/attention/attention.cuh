@@ -25,7 +25,8 @@ AttentionArgs<T, Sum> attention_args(const Attention& how, const Tensor& q, cons
   };
   read(args.q, args.q_step, q), read(args.k, args.k_step, k), read(args.v, args.v_step, v);
   if (mask.defined()) read(args.mask, args.mask_step, mask);
-  args.heads = q.size(1), args.queries = q.size(2), args.keys = k.size(2);
+  args.heads = q.size(1), args.sharing = q.size(1) / k.size(1);
+  args.queries = q.size(2), args.keys = k.size(2);
   args.width = static_cast<int>(q.size(3)), args.values = static_cast<int>(v.size(3));
   args.scale = static_cast<Sum>(how.scale);
   args.causal = how.causal, args.drops = how.dropout > 0;
@@ -103,7 +104,7 @@ bool tensor_attention_grad(const Attention& how, const Tensor& grad, const Tenso
     const auto of_lines = static_cast<float2*>(lines.data_ptr());
     launch_pdl(tensor_attention_grad_q_kernel<P, kPlain>, config(q), args, at(grad), at(out),
                static_cast<const float*>(log_sums.data_ptr()), of_lines, at(grads[0]));
-    launch_pdl(tensor_attention_grad_kv_kernel<P, kPlain>, config(k), args, at(grad),
+    launch_pdl(tensor_attention_grad_kv_kernel<P, kPlain>, config(grads[1]), args, at(grad),
                static_cast<const float2*>(of_lines), at(grads[1]), at(grads[2]));
   });
 }

@@ -81,9 +81,7 @@ def scaled_dot_product_attention(query: _gradus.Tensor, key: _gradus.Tensor, val
     attn_mask: bool, True where a query sees a key, or numbers that are added to the scores.
     enable_gqa: several heads of the query share a head of key and value.
     """
-    if enable_gqa:
-        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
-    return _gradus.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+    return _gradus.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 __all__ += ["batch_norm", "interpolate", "scaled_dot_product_attention", "upsample", "upsample_bilinear", "upsample_nearest"]

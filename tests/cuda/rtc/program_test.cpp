@@ -8,6 +8,7 @@
 
 #include "gradus/cuda/runtime/launch.h"
 #include "tests/cuda/rtc/rtc_test.h"
+#include "tests/support.h"
 #ifdef GRADUS_SIMULATED
 #include "gradus/cuda/sim/simulator.h"
 #endif
@@ -43,6 +44,25 @@ TEST_F(Rtc, TheSameTextIsCompiledOnce) {
     EXPECT_EQ(filled_by(Program(text, {"fill"}), value), value);
     EXPECT_EQ(cuda::compilations(), before + 1);
   }
+}
+
+TEST_F(Rtc, PreparedProgramsAreCompiledOnceAndSayTheirErrorsLater) {
+  const int64_t before = cuda::compilations();
+  std::vector<Program> programs;
+  for (int i = 0; i < 3; ++i)
+    programs.emplace_back(own_text(kFill), std::vector<std::string>{"fill"});
+  for (int twice = 0; twice < 2; ++twice)
+    for (const Program& each : programs) each.prepare(0);
+  for (const Program& each : programs) EXPECT_EQ(filled_by(each, 2), 2);
+  EXPECT_EQ(cuda::compilations(), before + 3);
+  programs[0].prepare(0);
+  EXPECT_EQ(filled_by(programs[0], 4), 4);
+  EXPECT_EQ(cuda::compilations(), before + 3);
+
+  const Program broken(own_text("__global__ void broken() { nonsense(); }"), {"broken"});
+  EXPECT_NO_THROW(broken.prepare(0));
+  for (int twice = 0; twice < 2; ++twice)
+    expect_error<CompileError>([&] { broken.kernel(); }, "nonsense");
 }
 
 TEST_F(Rtc, OptionsDefineNamesAndTemplatesHaveInstances) {
@@ -172,7 +192,8 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
 // Another process, since memory keeps what this one compiled.
 int compilations_of_another_process(const std::string& text) {
   // In a shard of the tests the child would leave out the one that it is to run.
-  const std::string command = "unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX; GRADUS_RTC_TEXT='" + text + "' '" +
+  const std::string command = "unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX; GRADUS_RTC_TEXT='" +
+                              text + "' '" +
                               std::filesystem::read_symlink("/proc/self/exe").string() +
                               "' --gtest_filter=RtcChild.Compiles >/dev/null 2>&1";
   const int status = std::system(command.c_str());
@@ -184,7 +205,9 @@ TEST(RtcChild, Compiles) {
   const char* const option = std::getenv("GRADUS_RTC_OPTION");
   const std::vector<std::string> options(option ? 1 : 0, option ? option : "");
   if (filled_by(Program(std::string(text), {"fill"}, options), 3) != 3) std::exit(99);
-  std::exit(static_cast<int>(100 + cuda::compilations()));
+  const auto count = static_cast<int>(cuda::compilations());
+  if (std::getenv("GRADUS_RTC_PREPARE")) Program(own_text(text), {"fill"}).prepare(0);
+  std::exit(100 + count);
 }
 
 TEST_F(Rtc, AnotherProcessFindsIt) {
@@ -192,6 +215,13 @@ TEST_F(Rtc, AnotherProcessFindsIt) {
   ASSERT_EQ(files_in(folder.path()).size(), 1u);
   EXPECT_EQ(compilations_of_another_process(kFill), 0);
   EXPECT_EQ(compilations_of_another_process(own_text(kFill)), 1);
+}
+
+TEST_F(Rtc, TheEndOfAProcessWaitsForWhatItPrepares) {
+  setenv("GRADUS_RTC_PREPARE", "1", 1);
+  EXPECT_EQ(compilations_of_another_process(kFill), 1);
+  EXPECT_EQ(files_in(folder.path()).size(), 2u);
+  unsetenv("GRADUS_RTC_PREPARE");
 }
 
 // Files that a text includes may change.
