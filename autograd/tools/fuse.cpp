@@ -61,7 +61,7 @@ struct FusedTrace {
   std::vector<fused::Copy> copies;
   std::vector<fused::Draw> draws;
   // Computes the gradients of those inputs. The operands of `forward` come first, then the
-  // gradients of those outputs. The products that `forward` returns behind the results come last.
+  // gradients of those outputs, then what `forward` returns behind the results.
   Plan backward;
   std::vector<size_t> inputs, outputs;
   struct Result {
@@ -129,7 +129,7 @@ FusedTrace trace_of(const FusedKind& kind, const Tensors& inputs,
         if (grads[i].defined()) defined.push_back(grads[i]), of.push_back(out.inputs[i]);
       out.inputs = of;
       fused::Computation backward = tracer.computation(defined);
-      const auto kept = read_products(backward, forward.exprs.size(), tracer.inputs());
+      const auto kept = read_stored(backward, forward.exprs.size(), tracer.inputs());
       forward.outputs.insert(forward.outputs.end(), kept.begin(), kept.end());
       out.backward = make_plan(backward, tracer.inputs() + static_cast<int>(kept.size()));
     }
@@ -225,8 +225,8 @@ Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, cons
 
 // operands: the inputs, the copies and the draws.
 void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f,
-            const Tensors& operands, const Tensors& outputs, const Tensors& products) {
-  const auto backward = [trace, f, count = operands.size(), kept = products.size()](
+            const Tensors& operands, const Tensors& outputs, const Tensors& stored) {
+  const auto backward = [trace, f, count = operands.size(), kept = stored.size()](
                             Node& node, const Tensors& grads) {
     const size_t inputs = trace->kind.arguments.size();
     Tensors given, saved;
@@ -253,7 +253,7 @@ void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f
   for (size_t i = 0; i < trace->kind.arguments.size(); ++i)
     node->add_next_edge(gradient_edge(operands[i]));
   for (const Tensor& operand : operands) node->save(operand, std::nullopt);
-  for (const Tensor& product : products) node->save(product, std::nullopt);
+  for (const Tensor& each : stored) node->save(each, std::nullopt);
   for (const size_t i : trace->outputs)
     set_history(outputs[i], node, node->add_input_metadata(outputs[i]));
 }
@@ -290,9 +290,9 @@ Tensors FusedFunction::call(const Tensors& inputs,
   }
   Tensors outputs = fused::run(traced->forward, operands);
   const auto results = outputs.begin() + static_cast<std::ptrdiff_t>(traced->results.size());
-  const Tensors products(results, outputs.end());
+  const Tensors stored(results, outputs.end());
   outputs.erase(results, outputs.end());
-  if (!traced->outputs.empty()) record(traced, f, operands, outputs, products);
+  if (!traced->outputs.empty()) record(traced, f, operands, outputs, stored);
   return outputs;
 }
 

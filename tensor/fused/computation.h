@@ -105,10 +105,10 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input);
 // `inputs`: how many tensors the computation reads.
 Plan make_plan(const Computation& computation, int inputs);
 
-// Makes inputs of the products and row_sums among the first `count` expressions that the
-// computation reads, with numbers from `input` on. Returns the expressions: a backward pass reads
-// what a forward pass kept.
-std::vector<int> read_products(Computation& computation, size_t count, int input);
+// Makes inputs of products among the first `count` expressions, and of what they multiply, where
+// the computation reads it; with numbers from `input` on. Returns the expressions: a backward pass
+// reads what a forward pass kept.
+std::vector<int> read_stored(Computation& computation, size_t count, int input);
 
 // Runs the plan on the device of the inputs. The results are new tensors.
 Tensors run(const Plan& plan, ArrayRef<Tensor> inputs);

@@ -97,13 +97,24 @@ class Planner {
         facts.separate = expr.kind == Kind::view || is_product(expr);
       }
       if (facts.separate)
-        for (const int operand : expr.operands)
+        for (int operand : expr.operands) {
+          if (expr.kind == Kind::reduce && operand >= 0) operand = without_conversion(operand);
           if (operand >= 0 && computation_.exprs[operand].kind != Kind::input)
             exprs_[operand].stored = true;
+        }
       last_stage_ = std::max(last_stage_, facts.stage);
     }
     folded_ = folded.value_or(0);
     for (const int output : computation_.outputs) exprs_[output].stored = true;
+  }
+
+  // What Backend::reduce reads for an operand: it converts half types itself.
+  int without_conversion(int operand) const {
+    const Expr& expr = computation_.exprs[operand];
+    if (expr.kind != Kind::convert) return operand;
+    const Expr& from = computation_.exprs[expr.operands[0]];
+    const bool is_half = from.dtype == kHalf || from.dtype == kBFloat16;
+    return is_half && std::ranges::equal(from.sizes, expr.sizes) ? expr.operands[0] : operand;
   }
 
   // Takes reductions out of kernels that go through other columns than theirs, as where two shapes
@@ -179,7 +190,8 @@ class Planner {
       }
       Step step{.kind = expr.kind,
                 .reduction = static_cast<ReduceOp>(expr.op),
-                .operand = read(expr.operands[0])};
+                .operand = read(expr.kind == Kind::reduce ? without_conversion(expr.operands[0])
+                                                          : expr.operands[0])};
       if (expr.kind == Kind::product) step.factor = read(expr.operands[1]);
       if (expr.operands[2] >= 0) step.bias = read(expr.operands[2]);
       step.outputs = {exprs_[i].tensor};
@@ -268,16 +280,27 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input) {
   return raw::as_strided(from, input.sizes, input.strides, from.storage_offset() + input.offset);
 }
 
-std::vector<int> read_products(Computation& computation, size_t count, int input) {
+std::vector<int> read_stored(Computation& computation, size_t count, int input) {
+  std::vector<bool> stored(computation.exprs.size()), seen(computation.exprs.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_product(computation.exprs[i])) continue;
+    stored[i] = true;
+    for (int operand : computation.exprs[i].operands) {
+      if (operand >= 0 && computation.exprs[operand].kind == Kind::view)
+        operand = computation.exprs[operand].operands[0];
+      if (operand < 0) continue;
+      const Kind kind = computation.exprs[operand].kind;
+      stored[operand] = stored[operand] || (kind != Kind::input && kind != Kind::number);
+    }
+  }
   std::vector<int> found, pending = computation.outputs;
-  std::vector<bool> seen(computation.exprs.size());
   while (!pending.empty()) {
     const int i = pending.back();
     pending.pop_back();
     if (i < 0 || seen[i]) continue;
     seen[i] = true;
     Expr& expr = computation.exprs[i];
-    if (is_product(expr) && static_cast<size_t>(i) < count) {
+    if (stored[i]) {
       expr.kind = Kind::input;
       expr.operands = {-1, -1, -1};
       expr.input = input++;

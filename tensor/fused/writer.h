@@ -12,7 +12,7 @@ class Writer {
   explicit Writer(const Kernel& kernel);
 
  protected:
-  static constexpr int kMostVector = 4;  // elements that a thread moves at once
+  static constexpr int kMostVector = 8;  // elements that a thread moves at once
 
   // The position of the input among the tensors that the kernel reads or writes.
   size_t tensor_of(int input) const;

@@ -143,6 +143,18 @@ TEST(FuseHalf, GivesTheValuesAndGradientsOfTheFunction) {
         }
 }
 
+// The operands of products come from the forward pass, which stored them; sums over rows read half
+// types as they are.
+TEST(FuseHalf, ComputesNoOperandOfAProductAgain) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  for (const auto& [name, kernels] :
+       {std::pair{"product", 0}, std::pair{"linear", 4}, std::pair{"mlp", 6}}) {
+    const auto fused = fused_of(chain_of(name));
+    call(fused, arguments_of(chain_of(name), kCUDA, kBFloat16));
+    EXPECT_EQ(kernels_in(fused.source()), kernels) << name << fused.why_not();
+  }
+}
+
 // Those of one launch for all weights that the scope before has converted; and none where the
 // function itself, called unfused, has converted them.
 TEST(FuseHalf, ReadsTheWeightsThatAutocastKeeps) {

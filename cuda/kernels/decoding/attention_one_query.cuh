@@ -2,10 +2,11 @@
 // read once.
 //
 // Idea. Lanes share a key, each with 16 bytes of it. A warp has several keys under way and keeps a
-// softmax of its own, whose weights are relative to its largest score so far. The results of
-// lanes and warps are joined in a fixed order. Where heads are few, each has several blocks with a
-// part of the keys, and the last of them joins their results.
-// A key whose mask is -infinity is not read.
+// softmax of its own, whose weights are relative to its largest score so far. A warp asks for the
+// next keys before it computes. The results of lanes and warps are joined in a fixed order. Where
+// heads are few, each has several blocks with a part of the keys, and the last of them joins their
+// results. Queries that share a head of keys are taken together, up to four. A key whose mask is
+// -infinity is not read.
 #pragma once
 
 #include "gradus/cuda/kernels/rows/attention_tiles.cuh"
@@ -16,6 +17,8 @@ namespace gradus::cuda {
 
 inline constexpr int kOneQueryThreads = 256, kOneQueryWarps = kOneQueryThreads / 32;
 inline constexpr int kOneQueryWidth = 128;  // at most
+template <int kQueries>
+inline constexpr int kOneQueryBlocks = kQueries == 1 ? 2 : 1;  // of a multiprocessor
 
 // Weights relative to `about`, which is log2(e) times a score: their sum, and what they give.
 template <int N>
@@ -73,13 +76,15 @@ __device__ void finish_query(const AttentionArgs<T, float>& args, int index, int
 // The floats that a block writes for its part of the keys.
 inline constexpr int kPartFloats = kOneQueryWidth + 4;  // result, about, sum
 
-// The parts of a query whose first one is at `from`, by a thread for each column.
-__device__ inline PartOfSoftmax<1> joined_parts(const float* from, int parts, int column) {
+// The parts of a query whose first one is at `from`, `step` floats apart, by a thread for each
+// column.
+__device__ inline PartOfSoftmax<1> joined_parts(const float* from, int64_t step, int parts,
+                                                int column) {
   constexpr int kTogether = 8;
   PartOfSoftmax<1> whole;
   for (int first = 0; first < parts; first += kTogether) {
     const auto some = joined<kTogether>(parts - first, [&](int i) {
-      const float* const part = from + int64_t{first + i} * kPartFloats;
+      const float* const part = from + (first + i) * step;
       return float3{part[kOneQueryWidth], part[kOneQueryWidth + 1], part[column]};
     });
     whole.add(some.about, some.sum, some.result);
@@ -87,39 +92,43 @@ __device__ inline PartOfSoftmax<1> joined_parts(const float* from, int parts, in
   return whole;
 }
 
-// Keys from part * size on, of the head of block / parts. kSharing: lanes that share a key. Several
-// parts write to `partial`, and each head has a counter for is_last_block().
-// REQUIRES: one query; widths are multiples of 16 bytes, up to 16 kSharing, and rows are aligned.
-template <class T, int kSharing>
-__global__ void __launch_bounds__(kOneQueryThreads)
+// Keys from part * size on, of the heads of block / parts. kSharing: lanes that share a key.
+// kQueries: heads of queries, one behind the other, that share a head of keys and are a block's.
+// Several parts write to `partial`, and each block of heads has a counter for is_last_block().
+// REQUIRES: one query; widths are multiples of 16 bytes, up to 16 kSharing, and rows are aligned;
+// args.sharing is a multiple of kQueries.
+template <class T, int kSharing, int kQueries>
+__global__ void __launch_bounds__(kOneQueryThreads, kOneQueryBlocks<kQueries>)
     attention_one_query(const __grid_constant__ AttentionArgs<T, float> args, int parts, int size,
                         T* out, float* log_sums, float* partial, unsigned* counters) {
-  constexpr int kUnit = 16 / sizeof(T), kTogether = 32 / kSharing, kAhead = 4;
+  constexpr int kUnit = 16 / sizeof(T), kTogether = 32 / kSharing, kAhead = 2;
   constexpr int kStep = kTogether * kAhead;  // keys of a warp's step
+  constexpr int kRound = kOneQueryWarps * kStep;
+  constexpr float kHidden = scalar::least<float>();
   using Unit = Vector<T, kUnit>;
+  using Scores = float[kAhead][kQueries];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int block = static_cast<int>(blockIdx.x), heads = static_cast<int>(args.heads);
+  const int block = static_cast<int>(blockIdx.x), groups = static_cast<int>(args.heads) / kQueries;
   const int index = block / parts, part = block - index * parts;
-  const int batch = index / heads, head = index - batch * heads;
+  const int batch = index / groups, head = (index - batch * groups) * kQueries;
   const int column = lane % kSharing * kUnit;
   const auto matrix = [&](const T* x, const int64_t(&step)[3], int64_t of_head) {
     return x + batch * step[0] + of_head * step[1] + column;
   };
   const int64_t shared = head / static_cast<int>(args.sharing);
-  const T *const k = matrix(args.k, args.k_step, shared), *const v =
-                                                              matrix(args.v, args.v_step, shared);
-  const T* const mask =
-      args.mask ? args.mask + batch * args.mask_step[0] + head * args.mask_step[1] : nullptr;
+  const T* const k = matrix(args.k, args.k_step, shared);
+  const T* const v = matrix(args.v, args.v_step, shared);
   const auto load = [](const T* from, bool inside) {
     return inside ? load_vector<kUnit>(from) : Unit{};
   };
+  const auto key_of = [&](int at, int i) { return at + i * kTogether + lane / kSharing; };
 
   const int begin = part * size + warp * kStep;
   const int end = ::min(static_cast<int>(args.keys), (part + 1) * size);
   if (is_few_blocks()) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const int64_t key = begin + i * kTogether + lane / kSharing;
+      const int64_t key = key_of(begin, i);
       if (key >= end) continue;
       if (column < args.width) prefetch(k + key * args.k_step[2]);
       if (column < args.values) prefetch(v + key * args.v_step[2]);
@@ -128,88 +137,152 @@ __global__ void __launch_bounds__(kOneQueryThreads)
   wait_for_earlier_kernels();
   let_next_kernel_start();
 
-  float query[kUnit];
-  {
-    const Unit from = load(matrix(args.q, args.q_step, head), column < args.width);
+  float query[kQueries][kUnit];
+#pragma unroll
+  for (int q = 0; q < kQueries; ++q) {
+    const Unit from = load(matrix(args.q, args.q_step, head + q), column < args.width);
 #pragma unroll
     for (int e = 0; e < kUnit; ++e)
-      query[e] = static_cast<float>(from.at[e]) * (args.scale * kLog2E);
+      query[q][e] = static_cast<float>(from.at[e]) * (args.scale * kLog2E);
   }
-  PartOfSoftmax<kUnit> mine;
-  for (int at = begin; at < end; at += kOneQueryWarps * kStep) {
-    float score[kAhead];
-    bool seen[kAhead];
-    Unit keys[kAhead], values[kAhead];
+  // The mask's numbers for a step, and kHidden for keys that a query does not see.
+  const auto read_mask = [&](int at, Scores& to) {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const int key = at + i * kTogether + lane / kSharing;
-      seen[i] = key < end, score[i] = 0;
-      if (mask && seen[i]) {
-        score[i] = static_cast<float>(mask[key * args.mask_step[3]]) * kLog2E;
-        seen[i] = score[i] != scalar::least<float>();
+      const int64_t key = key_of(at, i);
+#pragma unroll
+      for (int q = 0; q < kQueries; ++q) {
+        to[i][q] = key < end ? 0 : kHidden;
+        if (args.mask && key < end)
+          to[i][q] = static_cast<float>(
+                         args.mask[batch * args.mask_step[0] + (head + q) * args.mask_step[1] +
+                                   key * args.mask_step[3]]) *
+                     kLog2E;
       }
     }
+  };
+  struct Loaded {
+    Unit keys[kAhead], values[kAhead];
+    Scores mask;
+  };
+  const auto load_step = [&](int at, Loaded& to) {  // the mask is known
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const int64_t key = at + i * kTogether + lane / kSharing;
-      keys[i] = load(k + key * args.k_step[2], seen[i] && column < args.width);
-      values[i] = load(v + key * args.v_step[2], seen[i] && column < args.values);
+      const int64_t key = key_of(at, i);
+      bool seen = false;
+#pragma unroll
+      for (int q = 0; q < kQueries; ++q) seen |= to.mask[i][q] != kHidden;
+      to.keys[i] = load(k + key * args.k_step[2], seen && column < args.width);
+      to.values[i] = load(v + key * args.v_step[2], seen && column < args.values);
     }
-    float most = mine.about;
+  };
+  PartOfSoftmax<kUnit> mine[kQueries];
+  const auto take_step = [&](const Loaded& step) {
+    Scores score;
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      float product = 0;
+      float key[kUnit];
 #pragma unroll
-      for (int e = 0; e < kUnit; ++e) product += query[e] * static_cast<float>(keys[i].at[e]);
+      for (int e = 0; e < kUnit; ++e) key[e] = static_cast<float>(step.keys[i].at[e]);
 #pragma unroll
-      for (int reach = kSharing / 2; reach > 0; reach /= 2)
-        product += __shfl_xor_sync(0xffffffffu, product, reach);
-      score[i] = seen[i] ? score[i] + product : scalar::least<float>();
-      most = ::max(most, score[i]);
+      for (int q = 0; q < kQueries; ++q) {
+        float product = 0;
+#pragma unroll
+        for (int e = 0; e < kUnit; ++e) product += query[q][e] * key[e];
+#pragma unroll
+        for (int reach = kSharing / 2; reach > 0; reach /= 2)
+          product += __shfl_xor_sync(0xffffffffu, product, reach);
+        score[i][q] = step.mask[i][q] == kHidden ? kHidden : step.mask[i][q] + product;
+      }
     }
-    const float from = mine.raise(most);
+    float from[kQueries];
+#pragma unroll
+    for (int q = 0; q < kQueries; ++q) {
+      float most = mine[q].about;
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) most = ::max(most, score[i][q]);
+      from[q] = mine[q].raise(most);
+    }
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
-      const float weight = power_of_2(score[i] - from);
-      mine.sum += weight;
+      float value[kUnit];
 #pragma unroll
-      for (int e = 0; e < kUnit; ++e)
-        mine.result[e] += weight * static_cast<float>(values[i].at[e]);
+      for (int e = 0; e < kUnit; ++e) value[e] = static_cast<float>(step.values[i].at[e]);
+#pragma unroll
+      for (int q = 0; q < kQueries; ++q) {
+        const float weight = power_of_2(score[i][q] - from[q]);
+        mine[q].sum += weight;
+#pragma unroll
+        for (int e = 0; e < kUnit; ++e) mine[q].result[e] += weight * value[e];
+      }
     }
+  };
+  // A step is loaded while the one before it is taken, and its mask before that.
+  Loaded next;
+  Scores mask;
+  read_mask(begin, next.mask);
+  read_mask(begin + kRound, mask);
+  load_step(begin, next);
+  for (int at = begin; at < end; at += kRound) {
+    const Loaded now = next;
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i)
+#pragma unroll
+      for (int q = 0; q < kQueries; ++q) next.mask[i][q] = mask[i][q];
+    load_step(at + kRound, next);
+    read_mask(at + 2 * kRound, mask);
+    take_step(now);
   }
 
+  __shared__ float results[kQueries][kOneQueryWarps][kSharing * kUnit];
+  __shared__ float abouts[kQueries][kOneQueryWarps], sums[kQueries][kOneQueryWarps];
 #pragma unroll
-  for (int reach = kSharing; reach < 32; reach *= 2) {
-    float other[kUnit];
+  for (int q = 0; q < kQueries; ++q) {
 #pragma unroll
-    for (int e = 0; e < kUnit; ++e) other[e] = __shfl_xor_sync(0xffffffffu, mine.result[e], reach);
-    const float about = __shfl_xor_sync(0xffffffffu, mine.about, reach);
-    const float sum = __shfl_xor_sync(0xffffffffu, mine.sum, reach);
-    mine.add(about, sum, other);
+    for (int reach = kSharing; reach < 32; reach *= 2) {
+      float other[kUnit];
+#pragma unroll
+      for (int e = 0; e < kUnit; ++e)
+        other[e] = __shfl_xor_sync(0xffffffffu, mine[q].result[e], reach);
+      const float about = __shfl_xor_sync(0xffffffffu, mine[q].about, reach);
+      const float sum = __shfl_xor_sync(0xffffffffu, mine[q].sum, reach);
+      mine[q].add(about, sum, other);
+    }
+    if (lane < kSharing) {
+#pragma unroll
+      for (int e = 0; e < kUnit; ++e) results[q][warp][column + e] = mine[q].result[e];
+    }
+    if (lane == 0) abouts[q][warp] = mine[q].about, sums[q][warp] = mine[q].sum;
   }
-  __shared__ float results[kOneQueryWarps][kSharing * kUnit];
-  __shared__ float abouts[kOneQueryWarps], sums[kOneQueryWarps];
-  if (lane < kSharing) {
-#pragma unroll
-    for (int e = 0; e < kUnit; ++e) results[warp][column + e] = mine.result[e];
-  }
-  if (lane == 0) abouts[warp] = mine.about, sums[warp] = mine.sum;
   __syncthreads();
-  const int own = static_cast<int>(threadIdx.x);
-  PartOfSoftmax<1> whole;
-  if (own < args.values)
-    whole = joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp_of) {
-      return float3{abouts[warp_of], sums[warp_of], results[warp_of][own]};
+  // A thread for each column of the queries, which may be more than the threads.
+  const int columns = kQueries * args.values;
+  const auto each_column = [&](const auto& f) {
+    for (int i = static_cast<int>(threadIdx.x); i < columns; i += kOneQueryThreads)
+      f(i / args.values, i % args.values);
+  };
+  const auto of_block = [&](int q, int of_column) {
+    return joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp_of) {
+      return float3{abouts[q][warp_of], sums[q][warp_of], results[q][warp_of][of_column]};
     });
-  if (parts > 1) {
-    float* const to = partial + int64_t{blockIdx.x} * kPartFloats;
-    if (own < args.values) to[own] = whole.result[0];
-    if (own == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
-    if (!is_last_block(counters + index, static_cast<unsigned>(parts))) return;
-    if (own < args.values)
-      whole = joined_parts(partial + int64_t{index} * parts * kPartFloats, parts, own);
-  }
-  if (own < args.values) finish_query(args, index, own, whole, out, log_sums);
+  };
+  const auto finish = [&](int q, int of_column, const PartOfSoftmax<1>& whole) {
+    finish_query(args, batch * static_cast<int>(args.heads) + head + q, of_column, whole, out,
+                 log_sums);
+  };
+  if (parts == 1)
+    return each_column([&](int q, int of_column) { finish(q, of_column, of_block(q, of_column)); });
+  each_column([&](int q, int of_column) {
+    const PartOfSoftmax<1> whole = of_block(q, of_column);
+    float* const to = partial + (int64_t{block} * kQueries + q) * kPartFloats;
+    to[of_column] = whole.result[0];
+    if (of_column == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
+  });
+  if (!is_last_block(counters + index, static_cast<unsigned>(parts))) return;
+  each_column([&](int q, int of_column) {
+    const float* const first = partial + (int64_t{index} * parts * kQueries + q) * kPartFloats;
+    finish(q, of_column, joined_parts(first, kQueries * kPartFloats, parts, of_column));
+  });
 }
 
 }  // namespace gradus::cuda

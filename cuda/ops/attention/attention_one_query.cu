@@ -21,24 +21,28 @@ bool has_wide_rows(const Tensor& x) {
   return wide;
 }
 
-template <class T, int kSharing>
-void run(const Context& context, AttentionArgs<T, float> args, int64_t heads, const Tensor& out,
+// groups: of kQueries heads each.
+template <class T, int kSharing, int kQueries>
+void run(const Context& context, AttentionArgs<T, float> args, int64_t groups, const Tensor& out,
          const Tensor& log_sums) {
   // A query that is before all others sees one key of a causal mask.
   if (args.causal) args.keys = std::min<int64_t>(args.keys, 1);
-  // One round of blocks, of which two fit a multiprocessor.
+  // One round of blocks.
   constexpr int64_t kLeast = 128;  // keys of a part
   const int64_t fit =
-      heads > kBlockCounters ? 1 : std::clamp<int64_t>(2 * context.multiprocessors / heads, 1, 64);
+      groups > kBlockCounters
+          ? 1
+          : std::clamp<int64_t>(kOneQueryBlocks<kQueries> * context.multiprocessors / groups, 1,
+                                64);
   const int64_t most = std::min(fit, std::max<int64_t>(args.keys / kLeast, 1));
   const int64_t size = ceil_div(args.keys, most);
   const int64_t parts = ceil_div(args.keys, size);
-  const Scratch partial(parts > 1 ? sizeof(float) * kPartFloats * static_cast<size_t>(heads * parts)
-                                  : 0);
+  const Scratch partial(
+      parts > 1 ? sizeof(float) * kPartFloats * kQueries * static_cast<size_t>(groups * parts) : 0);
   auto* const to = static_cast<T*>(out.data_ptr());
   auto* const sums = static_cast<float*>(log_sums.data_ptr());
-  launch_pdl(attention_one_query<T, kSharing>,
-             {dim3(static_cast<unsigned>(heads * parts)), kOneQueryThreads, 0, context.stream},
+  launch_pdl(attention_one_query<T, kSharing, kQueries>,
+             {dim3(static_cast<unsigned>(groups * parts)), kOneQueryThreads, 0, context.stream},
              args, static_cast<int>(parts), static_cast<int>(size), to, sums, partial.as<float>(),
              parts > 1 ? block_counters() : nullptr);
 }
@@ -53,9 +57,11 @@ bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k,
       !has_wide_rows(q) || !has_wide_rows(k) || !has_wide_rows(v))
     return false;
   const Context context(out);
-  // Where heads are many and long, wgmma's copies are further ahead of its products.
+  // Where heads are many and long, wgmma's copies are further ahead of its products. wgmma reads
+  // shared keys several times.
   constexpr int64_t kLong = 1024;
-  if (q.dtype() != kFloat && !mask.defined() && heads >= context.multiprocessors &&
+  const int64_t sharing = q.size(1) / k.size(1);
+  if (sharing == 1 && q.dtype() != kFloat && !mask.defined() && heads >= context.multiprocessors &&
       k.size(2) >= kLong && has_wgmma())
     return false;
   const bool narrow = std::max(q.size(3), v.size(3)) <= 64;
@@ -63,8 +69,12 @@ bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k,
     auto args = attention_args<T, float>(how, q, k, v, mask);
     read_steps(args.out_step, out);
     constexpr int kUnit = 16 / sizeof(T);
-    narrow ? run<T, 64 / kUnit>(context, args, heads, out, log_sums)
-           : run<T, 128 / kUnit>(context, args, heads, out, log_sums);
+    const auto with = [&]<int kQueries>(Constant<kQueries>) {
+      narrow ? run<T, 64 / kUnit, kQueries>(context, args, heads / kQueries, out, log_sums)
+             : run<T, 128 / kUnit, kQueries>(context, args, heads / kQueries, out, log_sums);
+    };
+    if (sharing % 4 == 0) return with(Constant<4>{});
+    sharing % 2 == 0 ? with(Constant<2>{}) : with(Constant<1>{});
   };
   if (q.dtype() == kFloat)
     start(TypeTag<float>{});
