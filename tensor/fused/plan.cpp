@@ -108,7 +108,7 @@ class Planner {
     for (const int output : computation_.outputs) exprs_[output].stored = true;
   }
 
-  // What Backend::reduce reads for an operand: it converts half types itself.
+  // The operand of a reduction by itself, or the half types that it was converted from.
   int without_conversion(int operand) const {
     const Expr& expr = computation_.exprs[operand];
     if (expr.kind != Kind::convert) return operand;

@@ -188,13 +188,14 @@ TEST(Attention, SharesHeadsOfKeys) {
         [&] {
           attend({q, leaf({2, 4, 7, 5}), leaf({2, 4, 7, 5})});
         },
-        "query has shape [2, 6, 4, 5], key [2, 4, 7, 5], value [2, 4, 7, 5]; with enable_gqa");
+        "query has shape [2, 6, 4, 5], key [2, 4, 7, 5], value [2, 4, 7, 5]; enable_gqa");
     expect_error<ValueError>(
         [&] {
           attend({q, k, leaf({2, 2, 7, 5})});
         },
-        "must have as many heads");
-    EXPECT_THROW(scaled_dot_product_attention(q, k, v), ValueError);
+        "expects one number of heads");
+    expect_error<ValueError>([&] { scaled_dot_product_attention(q, k, v); },
+                             "query has 6 heads, key and value 3 (dimension -3); set enable_gqa");
   }
 }
 

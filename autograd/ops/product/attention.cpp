@@ -1,5 +1,6 @@
 // scaled_dot_product_attention: one pass of the backend, which keeps no matrix of scores; its
 // second derivative is that of the composite.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -184,8 +185,10 @@ bool shares_heads(const Tensor& query, const Tensor& key, const Tensor& value, b
                    (each == shared || (shared > 0 && each % shared == 0));
   check(!enable_gqa || can, kName, ": query has shape ", query.sizes(), ", key ", key.sizes(),
         ", value ", value.sizes(),
-        "; with enable_gqa key and value must have as many heads (dimension -3), of which those of "
-        "query are a multiple");
+        "; enable_gqa expects one number of heads (dimension -3) for key and value, which divides "
+        "that of query");
+  check(enable_gqa || !can || each == shared || shared == 1, kName, ": query has ", each,
+        " heads, key and value ", shared, " (dimension -3); set enable_gqa for heads that share");
   return can && each != shared && (enable_gqa || shared == 1);
 }
 
