@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(kOneQueryThreads, kOneQueryBlocks<kQueries>)
   const int end = ::min(static_cast<int>(args.keys), (part + 1) * size);
   if (is_few_blocks()) {
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
-      const int64_t key = key_of(begin, i);
+    for (int i = 0; i < 2 * kAhead; ++i) {  // of two steps
+      const int64_t key = key_of(begin + i / kAhead * kRound, i % kAhead);
       if (key >= end) continue;
       if (column < args.width) prefetch(k + key * args.k_step[2]);
       if (column < args.values) prefetch(v + key * args.v_step[2]);
