@@ -1,6 +1,7 @@
 // Training steps of whole models, and generation. bench/models/peer.py runs the same in PyTorch,
 // from the weights and batches that this program leaves in FOLDER.
 //   bench_models FOLDER [PART...]    the cases whose names contain one of the parts
+//   bench_models --list [PART...]    their names alone
 #include <memory>
 #include <string>
 
@@ -20,6 +21,14 @@ using namespace gradus;
 namespace {
 
 std::string folder;
+
+// Whether a case runs; with --list its name is printed instead.
+bool runs(const std::string& label) {
+  if (!bench::wanted(label)) return false;
+  if (folder != "--list") return true;
+  std::printf("%s\n", label.c_str());
+  return false;
+}
 
 // The fields of a case beside its time: see bench/table.py.
 void report_model(const std::string& name, double seconds, double items, const char* unit,
@@ -45,7 +54,7 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
                 double items, const char* unit, int steps = 10) {
   for (const char* const type : {"float32", "TF32", "bfloat16"}) {
     const std::string label = name + ", " + type;
-    if (!bench::wanted(label)) continue;
+    if (!runs(label)) continue;
     manual_seed(1);
     const auto model = make();
     keep(name, model, x, y);
@@ -97,7 +106,7 @@ void time_generation(const bench::GPTSizes& sizes, int64_t batch) {
        {std::pair("float32", kFloat), std::pair("bfloat16", kBFloat16)}) {
     const std::string name = "Generation 12 x 768 batch " + std::to_string(batch);
     const std::string label = name + ", " + type;
-    if (!bench::wanted(label)) continue;
+    if (!runs(label)) continue;
     const NoGradGuard guard;
     manual_seed(1);
     const auto model = std::make_shared<bench::GPT>(sizes);
@@ -148,12 +157,12 @@ struct Encoder : nn::Module {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || !cuda::is_available()) {
+  if (argc > 1) folder = argv[1];
+  if (argc < 2 || (folder != "--list" && !cuda::is_available())) {
     std::fprintf(stderr, "bench/models: %s\n",
                  argc < 2 ? "name a folder for weights" : cuda::why_unavailable().c_str());
     return 1;
   }
-  folder = argv[1];
   bench::read_wanted(argc - 1, argv + 1);
   manual_seed(0);
   constexpr int kMany = 200;  // steps of a small model

@@ -3,9 +3,11 @@
     bench/models/peer.py FOLDER GRADUS.tsv [PART...]
 
 The forms: eager, compiled, each of them also as a graph, compiled for the least overhead, and with the attention of cuDNN.
+BENCH_FORMS names some of them, with commas between: "pytorch,compiled".
 A first loss that differs from that of GRADUS.tsv is an error.
 """
 import contextlib
+import os
 import sys
 
 import torch
@@ -64,6 +66,9 @@ def report(name, who, value, work, unit):
 
 # The forms of a function, and how torch.compile makes them.
 FORMS = {"pytorch": None, "compiled": "default", "reduce-overhead": "reduce-overhead", "cuDNN attention": "default"}
+WANTED = os.environ.get("BENCH_FORMS", ",".join(FORMS)).split(",")
+if unknown := [form for form in WANTED if form not in FORMS]:
+    sys.exit(f"BENCH_FORMS: there is no form '{unknown[0]}'; give some of {', '.join(FORMS)}")
 
 
 def attention_of(form):
@@ -198,7 +203,7 @@ def main():
             weights = {key[len("model."):]: value for key, value in values.items() if key.startswith("model.")}
             loss = ours.get(label + ", first loss")
             loss = loss and min(loss["gradus"][0])
-            for form in FORMS:
+            for form in WANTED:
                 if form == "cuDNN attention" and (dtype != "bfloat16" or not any(part in name for part in ("GPT", "Encoder", "ViT"))):
                     continue
                 torch.compiler.reset()

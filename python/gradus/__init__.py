@@ -24,13 +24,21 @@ from ._forms import *  # type: ignore[no-redef, assignment]  # noqa: F403
 from ._tensor_types import *  # noqa: F403
 from ._foreach import _foreach_add_ as _foreach_add_, _foreach_mul_ as _foreach_mul_, _foreach_norm as _foreach_norm
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
-from . import accelerator as accelerator, distributions as distributions, random as random, testing as testing, version as version
+from . import accelerator as accelerator, random as random, testing as testing, version as version
 from . import func as func, linalg as linalg, metrics as metrics, multiprocessing as multiprocessing, nn as nn, optim as optim
 from . import profiler as profiler, sim as sim, special as special, utils as utils, watch as watch
 from ._fuse import fuse as fuse, vectorize as vectorize
 from .amp import autocast as autocast
 from .func import vmap as vmap
 from .serialization import load as load, save as save
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import distributions as distributions
+del TYPE_CHECKING
+
+_parts = ("cupy", "distributions", "numpy")  # imported when they are first used
 
 
 def cmake_prefix_path() -> str:
@@ -48,11 +56,15 @@ def cmake_prefix_path() -> str:
 
 
 def __getattr__(name: str) -> object:
-    """Rows whose names begin with an underscore; gradus.numpy and gradus.cupy, which are made at their first use."""
-    if name in ("numpy", "cupy"):
+    """Rows whose names begin with an underscore, and the parts that are imported when they are first used."""
+    if name in _parts:
         import importlib
 
         return importlib.import_module(f".{name}", __name__)
     if name.startswith("_") and hasattr(_gradus, name):
         return getattr(_gradus, name)
     raise AttributeError(f"module 'gradus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_parts})
