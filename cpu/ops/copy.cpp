@@ -1,4 +1,5 @@
 // Copies between layouts and dtypes, fill and arange.
+#include <algorithm>
 #include <cstring>
 
 #include "gradus/cpu/backend.h"
@@ -156,10 +157,12 @@ void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
 
 void CpuBackend::fill(const Tensor& out, const Scalar& value) {
   visit(out.dtype(), [&]<class T>(TypeTag<T>) {
-    const Strided<1> view = collapse<1>(out.sizes(), {out.strides()});
-    const int64_t step = inner_strides(view)[0];
     const T number = value.cast<T>();
     T* const to = static_cast<T*>(out.data_ptr());
+    constexpr int64_t kFew = 16;  // which take less time than the choice of a loop
+    if (out.numel() <= kFew && out.is_contiguous()) return void(std::fill_n(to, out.numel(), number));
+    const Strided<1> view = collapse<1>(out.sizes(), {out.strides()});
+    const int64_t step = inner_strides(view)[0];
     const Loop repeat = repeat_loop(sizeof(T));
     parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
       walk(view, begin, end, [&](const auto& at, int64_t n) {

@@ -25,7 +25,7 @@ from ._tensor_types import *  # noqa: F403
 from ._foreach import _foreach_add_ as _foreach_add_, _foreach_mul_ as _foreach_mul_, _foreach_norm as _foreach_norm
 from . import amp as amp, autograd as autograd, backends as backends, cuda as cuda, distributed as distributed, fft as fft
 from . import accelerator as accelerator, random as random, testing as testing, version as version
-from . import func as func, linalg as linalg, metrics as metrics, multiprocessing as multiprocessing, nn as nn, optim as optim
+from . import func as func, linalg as linalg, metrics as metrics, nn as nn, optim as optim
 from . import profiler as profiler, sim as sim, special as special, utils as utils, watch as watch
 from ._fuse import fuse as fuse, vectorize as vectorize
 from .amp import autocast as autocast
@@ -35,10 +35,10 @@ from .serialization import load as load, save as save
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import distributions as distributions
+    from . import distributions as distributions, multiprocessing as multiprocessing
 del TYPE_CHECKING
 
-_parts = ("cupy", "distributions", "numpy")  # imported when they are first used
+_parts = ("cupy", "distributions", "multiprocessing", "numpy")  # imported when they are first used
 
 
 def cmake_prefix_path() -> str:

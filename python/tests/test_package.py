@@ -18,7 +18,7 @@ def test_import_needs_no_numpy_and_makes_nothing_that_is_not_used():
     done = subprocess.run(
         [sys.executable, "-c",
          "import sys; before = set(sys.modules); import gradus;"
-         "print(*sorted((sys.modules.keys() - before) & {'numpy', 'inspect', 'concurrent.futures', 'gradus.numpy', 'gradus.cupy',"
+         "print(*sorted((sys.modules.keys() - before) & {'numpy', 'inspect', 'multiprocessing', 'gradus.numpy', 'gradus.cupy',"
          "                                              'gradus.distributions', 'gradus.utils.data'}));"
          "gradus.numpy.ones(2); gradus.cupy; print('gradus.cupy' in sys.modules, 'numpy' in sys.modules)"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), *filter(None, sys.path)])}, capture_output=True, text=True)
@@ -26,7 +26,7 @@ def test_import_needs_no_numpy_and_makes_nothing_that_is_not_used():
 
 
 def test_parts_that_are_imported_at_their_first_use_are_listed():
-    assert {"cupy", "distributions", "numpy", "ones"} <= set(dir(gradus))
+    assert {"cupy", "distributions", "multiprocessing", "numpy", "ones"} <= set(dir(gradus))
     assert {"benchmark", "checkpoint", "data"} <= set(dir(gradus.utils))
     for part in (gradus, gradus.utils):
         with pytest.raises(AttributeError, match=f"module '{part.__name__}' has no attribute 'nothing'"):

@@ -99,6 +99,7 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_vie
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, MemoryFormat format,
              std::string_view op) {
   Tensor out = empty(sizes, dtype, device, op);
+  if (format == MemoryFormat::Contiguous) return out;
   TensorImpl& impl = out.impl();
   impl.strides = strides_of(format, sizes);
   impl.contiguous = gradus::is_contiguous(impl.sizes, impl.strides);
