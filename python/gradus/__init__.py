@@ -1,11 +1,10 @@
 """Gradus: a deep learning framework in C++ and CUDA, under PyTorch's names."""
 
-import sys
+import sys as _sys
 
-if "t" in getattr(sys, "abiflags", ""):
+if "t" in getattr(_sys, "abiflags", ""):
     raise ImportError("gradus needs a Python with the GIL; this one is free-threaded. "
                       "Use the build of Python whose name does not end in t.")
-del sys
 
 inf, nan = float("inf"), float("nan")  # `float` is a dtype below
 pi, e = 3.141592653589793, 2.718281828459045
@@ -67,4 +66,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_parts})
+    return sorted({*vars(_sys.modules[__name__]), *_parts})

@@ -13,7 +13,7 @@
 namespace gradus::python {
 namespace {
 
-// What Python returned, as a list of tensors. None is an undefined one.
+// A tensor, or what can be iterated over, as a list of tensors. None is an undefined one.
 Tensors list_of(nb::handle result, const char* what) {
   Tensors out;
   const auto add = [&](nb::handle item) {
@@ -25,7 +25,7 @@ Tensors list_of(nb::handle result, const char* what) {
       fail<TypeError>(what, ": expected tensors, and got an object of type ",
                       nb::cast<std::string>(nb::object(item.type().attr("__name__"))));
   };
-  if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr()))
+  if (!is_tensor(result.ptr()) && nb::hasattr(result, "__iter__"))
     for (const nb::handle item : nb::borrow<nb::iterable>(result)) add(item);
   else
     add(result);

@@ -9,6 +9,7 @@
 #include "nn/computed.h"
 #include "rows/direct.h"
 #include "rows/rows.h"
+#include "several_bases.h"
 #include "types.h"
 
 namespace nb = nanobind;
@@ -43,6 +44,7 @@ NB_MODULE(_gradus, m) {
   bind_saved_tensors(m);
   nb::module_ nn = m.def_submodule("_nn", "The modules of C++.");
   bind_modules(nn);
+  allow_several_bases(nn.attr("Module"));
   bind_computed(nn);
   nb::module_ optim = m.def_submodule("_optim", "The optimizers of C++.");
   bind_optimizers(optim);

@@ -452,6 +452,19 @@ struct OptionBinding {
     return options;
   }
 
+  // Sets the option of that name. Returns whether there is one. Errors: as for an argument.
+  static bool set(const char* function, Options& options, std::string_view name, nb::handle given) {
+    bool found = false;
+    each(options, [&](const auto& field) {
+      using T = std::remove_cvref_t<decltype(field.value)>;
+      if (python_name(field.name) != name) return;
+      found = true;
+      if (!load_option(given, const_cast<T&>(field.value)))
+        fail_value(function, name, given, type_text<T>(), choices_of<T>());
+    });
+    return found;
+  }
+
   // The options that may be left out, and are the same then whatever the others are.
   static nb::dict defaults() {
     nb::dict out;

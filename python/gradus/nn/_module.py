@@ -12,6 +12,7 @@ from .. import _gradus, autograd
 from .._gradus import _nn
 from .._gradus._nn import Module
 from ._texts import module_text, options_text
+from .parameter import Parameter
 
 _call_python = Module.__call__
 
@@ -19,11 +20,6 @@ _call_python = Module.__call__
 def _is_python(module: Module) -> bool:
     """Whether forward() is Python's."""
     return type(module).__call__ is _call_python
-
-
-def _has_hooks_of_python(module: Module) -> bool:
-    """Whether hooks are called by _call(): where C++ knows none, as that of a pool which gives places, too."""
-    return _is_python(module) or module.__dict__.get("return_indices") is True
 
 
 class _HookHandle:
@@ -61,7 +57,7 @@ def _with_kwargs(module: Module, kind: str) -> set[int]:
 
 def _add_hook(module: Module, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> _HookHandle:
     hooks = _hooks(module, kind)
-    if not _has_hooks_of_python(module) and not module.__dict__.get(f"_calls_{kind}_hooks"):
+    if not _is_python(module) and not module.__dict__.get(f"_calls_{kind}_hooks"):
         _let_cpp_call(module, kind)
     number = next(_numbers)
     hooks[number] = hook
@@ -73,7 +69,7 @@ def _add_hook(module: Module, kind: str, hook: Callable[..., Any], prepend: bool
 
 
 def _let_cpp_call(module: Module, kind: str) -> None:
-    """Makes a module of C++ call the hooks of the kind."""
+    """Makes a module of C++ call the hooks of the kind where another module of C++ calls it."""
     if kind == "forward":
         module._add_forward_hook(_run_hooks)
     else:
@@ -205,10 +201,11 @@ def _left_out(self: Module) -> set[str]:
 _state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
 
 
-def state_dict(self: Module, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+def state_dict(self: Module, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
     """Parameters and buffers by name; they share the memory of the module.
 
-    prefix: what each name begins with. keep_vars: the parameters themselves, with their graph.
+    destination: a dictionary to which they are added, and which is returned. prefix: what each name begins with.
+    keep_vars: the parameters themselves, with their graph.
     """
     left_out = _left_out(self)
     all_values = _state_dict(self)
@@ -218,7 +215,11 @@ def state_dict(self: Module, *, prefix: str = "", keep_vars: bool = False) -> di
     out = collections.OrderedDict((name, all_values[name]) for name in order if name not in left_out)
     if keep_vars:
         out.update((name, p) for name, p in self.named_parameters() if name in out)
-    return collections.OrderedDict((prefix + name, tensor) for name, tensor in out.items()) if prefix else out
+    if destination is None and not prefix:
+        return out
+    destination = collections.OrderedDict() if destination is None else destination
+    destination.update((prefix + name, tensor) for name, tensor in out.items())
+    return destination  # type: ignore[no-any-return]
 
 
 class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -311,6 +312,14 @@ def _marked(values: Any, seen: Any) -> Any:
     return tuple(out)
 
 
+def _marked_output(output: Any, seen: Any) -> Any:
+    """A tensor or a tuple of tensors, marked; None for anything else, whose gradients nobody sees."""
+    if isinstance(output, _gradus.Tensor):
+        marked = _marked((output,), seen)
+        return marked and marked[0]
+    return _marked(output, seen) if isinstance(output, (tuple, list)) else None
+
+
 def register_full_backward_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
     """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are ready.
 
@@ -321,7 +330,7 @@ def register_full_backward_hook(self: Module, hook: Callable[..., Any]) -> _Hook
     def before(module: Any, args: Any) -> Any:
         call: dict[str, Any] = {}
         calls.append(call)
-        marked = _marked(args, lambda grads: hook(module, grads, call["grads"]))
+        marked = _marked(args, lambda grads: hook(module, grads, call["grads"]) if "grads" in call else None)
         call["inputs"] = None if marked else len(args)
         return marked
 
@@ -333,9 +342,7 @@ def register_full_backward_hook(self: Module, hook: Callable[..., Any]) -> _Hook
             if call["inputs"] is not None:  # no input has a gradient
                 hook(module, (None,) * call["inputs"], grads)
 
-        one = isinstance(output, _gradus.Tensor)
-        marked = _marked((output,) if one else tuple(output), seen)
-        return marked[0] if marked and one else marked
+        return _marked_output(output, seen)
 
     first, second = self.register_forward_pre_hook(before), self.register_forward_hook(after)
     hooks = _hooks(self, "forward")
@@ -350,9 +357,7 @@ def register_full_backward_pre_hook(self: Module, hook: Callable[..., Any], prep
     What it returns takes the place of grad_output.
     """
     def after(module: Any, args: Any, output: Any) -> Any:
-        one = isinstance(output, _gradus.Tensor)
-        marked = _marked((output,) if one else tuple(output), lambda grads: hook(module, grads))
-        return marked[0] if marked and one else marked
+        return _marked_output(output, lambda grads: hook(module, grads))
 
     setattr(after, "_sees_first", True)  # the last marked is the first with a gradient
     return self.register_forward_hook(after)
@@ -450,7 +455,7 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
         if not (name.startswith("_calls_") and name.endswith("_hooks")):
             setattr(self, name, value)
     for kind in ("forward_pre", "forward"):
-        if self.__dict__.get(f"_{kind}_hooks") and not _has_hooks_of_python(self):
+        if self.__dict__.get(f"_{kind}_hooks") and not _is_python(self):
             _let_cpp_call(self, kind)
     if parameters:
         left_out = {name: None for name, _ in self.named_parameters() if name not in parameters[0]}
@@ -470,22 +475,82 @@ for _function in (_call, register_forward_pre_hook, register_forward_hook,
 setattr(Module, "type", type_)
 
 
+class _Registered(dict[str, Any]):
+    """What a module has registered, by name. What is set or deleted here is set or deleted there."""
+
+    def __init__(self, module: Module, values: dict[str, Any], put: Callable[..., Any]) -> None:
+        super().__init__(values)
+        self._module, self._put = module, put
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._put(self._module, name, value)
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        Module.__delattr__(self._module, name)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        value = super().get(name, *default) if default else self[name]
+        if name in self:
+            del self[name]
+        return value
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for name, value in dict(*args, **kwargs).items():
+            self[name] = value
+
+    def clear(self) -> None:
+        for name in list(self):
+            del self[name]
+
+
+def _put_parameter(module: Module, name: str, value: Any) -> None:
+    if value is None or isinstance(value, Parameter):
+        _set_attribute(module, name, value)
+        return
+    if dict(module.named_parameters(recurse=False)).get(name) is not None:
+        Module.__delattr__(module, name)
+    _set_attribute(module, name, value)
+
+
 def _modules(self: Module) -> dict[str, Any]:
-    return dict(self.named_children())
+    return _Registered(self, dict(self.named_children()), _set_attribute)
 
 
 def _parameters(self: Module) -> dict[str, Any]:
     """By name; one that stands under two names is there under both."""
     buffers = dict(self.named_buffers(recurse=False))
-    return {name: getattr(self, name) for name in _state_dict(self) if "." not in name and name not in buffers}
+    values = {name: getattr(self, name) for name in _state_dict(self) if "." not in name and name not in buffers}
+    return _Registered(self, values, _put_parameter)
 
 
 def _buffers(self: Module) -> dict[str, Any]:
-    return dict(self.named_buffers(recurse=False))
+    return _Registered(self, dict(self.named_buffers(recurse=False)), _register_buffer)
 
 
 for _function in (_modules, _parameters, _buffers):
     setattr(Module, _function.__name__, property(_function))
+
+
+def _set_training(self: Module, training: bool) -> None:
+    """Sets the mode of this module alone."""
+    below = [(module, module.training) for module in self.modules() if module is not self]
+    Module.train(self, training)
+    for module, mode in below:
+        if module.training != mode:
+            Module.train(module, mode)
+
+
+setattr(Module, "training", property(Module.training.fget, _set_training, doc=Module.training.__doc__))  # type: ignore[attr-defined]
+
+
+def __dir__(self: Module) -> list[str]:
+    options = self._options() if _class_of_cpp(type(self)) else {}
+    return sorted({*object.__dir__(self), *options, *self._parameters, *self._buffers, *self._modules})
+
+
+setattr(Module, "__dir__", __dir__)
 
 
 def all_weights(self: Module) -> list[list[Any]]:

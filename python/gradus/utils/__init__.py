@@ -1,5 +1,6 @@
 """Tools, under the names of torch.utils. Each is imported when it is first used."""
 
+import sys as _sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,4 +19,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_parts})
+    return sorted({*vars(_sys.modules[__name__]), *_parts})

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "bind.h"
+#include "nn/computed.h"
 #include "nn/hooks.h"
 
 namespace gradus::python {
@@ -67,16 +68,46 @@ void check_made(nb::handle module) {
 namespace {
 
 constexpr const char* kReturnIndices = "return_indices";
+}  // namespace
 
-// An attribute of the object itself, not of its class: a borrowed reference, null where there is
-// none. `name` is interned.
-PyObject* own_attribute(nb::handle object, PyObject* name) {
-  const nb::object attributes = nb::steal(PyObject_GenericGetDict(object.ptr(), nullptr));
+namespace {
+
+// The attributes of the object itself, not of its class.
+nb::object attributes_of(nb::handle object) {
+  nb::object attributes = nb::steal(PyObject_GenericGetDict(object.ptr(), nullptr));
   if (!attributes.is_valid()) nb::raise_python_error();
-  return PyDict_GetItemWithError(attributes.ptr(), name);
+  return attributes;
+}
+
+// Whether it has hooks, or has had some.
+bool has_hooks(const nb::object& attributes) {
+  static PyObject* const names[] = {PyUnicode_InternFromString("_forward_pre_hooks"),
+                                    PyUnicode_InternFromString("_forward_hooks")};
+  return PyDict_GetItemWithError(attributes.ptr(), names[0]) ||
+         PyDict_GetItemWithError(attributes.ptr(), names[1]);
 }
 
 }  // namespace
+
+bool is_called_by_python(nb::handle module) {
+  static PyObject* const forward = PyUnicode_InternFromString("forward");
+  const nb::object attributes = attributes_of(module);
+  return has_hooks(attributes) || PyDict_GetItemWithError(attributes.ptr(), forward);
+}
+
+PyObject* call_by_python(PyObject* module, PyObject* args, PyObject* keywords) {
+  static PyObject* const name = PyUnicode_InternFromString("_call");
+  const Observed<nn::Module> observed(*nb::inst_ptr<nn::Module>(module));
+  const nb::object function = nb::steal(PyObject_GetAttr(module, name));
+  return function.is_valid() ? PyObject_Call(function.ptr(), args, keywords) : nullptr;
+}
+
+void call_override(nb::handle object, nb::handle base, const char* method) {
+  const nb::handle type = object.type();
+  if (type.is(base) || nb::object(type.attr(method)).is(nb::object(base.attr(method)))) return;
+  nb::inst_mark_ready(object);
+  object.attr(method)();
+}
 
 std::string with_return_indices(const std::string& signature) {
   return signature + (signature.find("*,") == signature.npos ? ", *" : "") +
@@ -94,7 +125,7 @@ bool take_return_indices(const char* function, nb::dict& keywords) {
 
 bool returns_indices(nb::handle pool) {
   static PyObject* const key = PyUnicode_InternFromString(kReturnIndices);
-  return own_attribute(pool, key) == Py_True;
+  return PyDict_GetItemWithError(attributes_of(pool).ptr(), key) == Py_True;
 }
 void set_return_indices(nb::handle pool, bool on) {
   if (PyObject_GenericSetAttr(pool.ptr(), nb::str(kReturnIndices).ptr(), on ? Py_True : Py_False) !=
@@ -160,14 +191,11 @@ struct PythonModule : nn::Module, nn::NamedClass {
 // are any.
 PyObject* call_python(PyObject* self, PyObject* args, PyObject* keywords) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
-    static PyObject* const names[] = {PyUnicode_InternFromString("_forward_pre_hooks"),
-                                      PyUnicode_InternFromString("_forward_hooks"),
-                                      PyUnicode_InternFromString("forward"),
-                                      PyUnicode_InternFromString("_call")};
+    static PyObject* const forward = PyUnicode_InternFromString("forward");
     check_made(self);
+    if (has_hooks(attributes_of(self))) return call_by_python(self, args, keywords);
     const Observed<nn::Module> observed(*nb::inst_ptr<nn::Module>(self));
-    const bool hooks = own_attribute(self, names[0]) || own_attribute(self, names[1]);
-    const nb::object function = nb::steal(PyObject_GetAttr(self, names[hooks ? 3 : 2]));
+    const nb::object function = nb::steal(PyObject_GetAttr(self, forward));
     return function.is_valid() ? PyObject_Call(function.ptr(), args, keywords) : nullptr;
   });
 }
@@ -211,24 +239,60 @@ nn::Module& module_of(nb::handle self, const char* done, const std::string& name
   return *nb::inst_ptr<nn::Module>(self);
 }
 
+// Sets an option of a module of C++, which its forward() reads. Returns whether it has one of that
+// name.
+bool set_option(nb::handle self, nb::handle name, nb::handle value) {
+  return nb::hasattr(self.type(), "_options") && !nb::hasattr(self.type(), name) &&
+         nb::cast<bool>(nb::object(self.attr("_set_option")(name, value)));
+}
+
+// What a value is, for a message: its class, or that it is one.
+std::string kind_of(nb::handle value) {
+  if (PyType_Check(value.ptr())) {
+    const std::string name = nb::cast<std::string>(value.attr("__name__"));
+    return "the class " + name + "; write " + name + "()";
+  }
+  return "of type " + python_class_name(value);
+}
+
+// Errors: TypeError where `name` is a parameter, a buffer or a submodule, which the value cannot
+// be.
+void check_replaces(nn::Module& module, const std::string& name, nb::handle value) {
+  const char* const expected = has_parameter(module, name) ? "parameter; expected an nn.Parameter"
+                               : has_buffer(module, name)  ? "buffer; expected a tensor"
+                               : module.named_children().contains(name)
+                                   ? "submodule; expected an nn.Module"
+                                   : nullptr;
+  if (expected)
+    fail<TypeError>("Module: cannot assign a value of type ", python_class_name(value), " to ",
+                    name, ", which is a ", expected, " or None");
+}
+
 nb::object set_attribute(nb::handle self, nb::handle name, nb::handle value) {
   const std::string text = attribute_name(name);
   nn::Module& module = module_of(self, "set", text);
+  const auto has_bias = [&](bool on) {
+    if (text == "bias") set_option(self, name, nb::bool_(on));
+  };
   if (is_parameter(value)) {
     register_parameter(module, text, value);
+    has_bias(true);
   } else if (nb::isinstance<nn::Module>(value)) {
     // A module that leads back to this one is an attribute and no part.
     if (!holds(nb::cast<const nn::Module&>(value), module)) register_child(module, text, value);
-  } else if (is_tensor(value.ptr()) || value.is_none()) {
-    if (has_parameter(module, text)) {
-      if (!value.is_none())
-        fail<TypeError>("Module: cannot assign a tensor as the parameter ", text,
-                        "; expected an nn.Parameter or None");
-      register_parameter(module, text, value);
-    } else if (has_buffer(module, text)) {
-      register_buffer(module, text, value);
-      return nb::none();
-    }
+  } else if (value.is_none() && has_parameter(module, text)) {
+    register_parameter(module, text, value);
+    has_bias(false);
+  } else if (value.is_none() && module.named_children().contains(text)) {
+    unregister_child(module, text);
+  } else if ((is_tensor(value.ptr()) || value.is_none()) && has_buffer(module, text)) {
+    register_buffer(module, text, value);
+    return nb::none();
+  } else {
+    check_replaces(module, text, value);
+    if (set_option(self, name, value)) return nb::none();
+    // A tensor in the place of a parameter that was deleted: forward() computes with it.
+    if (is_tensor(value.ptr())) set_member(module, text, tensor_of(value.ptr()));
   }
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()) != 0) nb::raise_python_error();
   return nb::none();
@@ -415,10 +479,13 @@ void bind_modules(nb::module_& m) {
       },
       nb::arg("name"), nb::arg("tensor").none(), "Adds a buffer: a tensor that is no parameter.");
   const auto add = [](nb::handle self, nb::handle name, nb::handle module) {
+    if (!module.is_none() && !nb::isinstance<nn::Module>(module))
+      fail<TypeError>("add_module: ", attribute_name(name), " is ", kind_of(module),
+                      PyType_Check(module.ptr()) ? "" : "; expected an nn.Module");
     set_attribute(self, name, module);
   };
-  c.def("register_module", add, nb::arg("name"), nb::arg("module"), "Adds a submodule.");
-  c.def("add_module", add, nb::arg("name"), nb::arg("module"), "Adds a submodule.");
+  c.def("register_module", add, nb::arg("name"), nb::arg("module").none(), "Adds a submodule.");
+  c.def("add_module", add, nb::arg("name"), nb::arg("module").none(), "Adds a submodule.");
   c.def_prop_ro("training", &nn::Module::is_training, "Whether the module is being trained.");
   c.def(
       "train",

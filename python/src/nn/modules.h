@@ -83,13 +83,13 @@ struct Forward<R (M::*)(A...)> {
     }
     return out + ") -> " + type_text<R>();
   }
-  // Calls the module with as many arguments as were given.
-  template <class Impl>
+  // Calls the module with as many arguments as were given; with its hooks, if asked.
+  template <bool hooks, class Impl>
   static nb::object call(Impl& module, const nb::args& args) {
     nb::object out;
     const bool called = [&]<size_t... N>(std::index_sequence<N...>) {
-      return (... ||
-              (args.size() == N && with<Impl>(module, args, out, std::make_index_sequence<N>{})));
+      return (... || (args.size() == N &&
+                      with<hooks, Impl>(module, args, out, std::make_index_sequence<N>{})));
     }
     (std::make_index_sequence<sizeof...(A) + 1>{});
     if (!called) fail_forward(module, args, {type_text<std::decay_t<A>>()...});
@@ -119,14 +119,17 @@ struct Forward<R (M::*)(A...)> {
     else
       return T(given.get());
   }
-  template <class Impl, size_t... I>
+  template <bool hooks, class Impl, size_t... I>
   static bool with(Impl& module, const nb::args& args, nb::object& out, std::index_sequence<I...>) {
     using All = std::tuple<std::decay_t<A>...>;
     if constexpr (requires(std::tuple_element_t<I, All> & ... arg) { module.forward(arg...); }) {
       std::tuple<Argument<std::tuple_element_t<I, All>>...> given;
       if (!(... && std::get<I>(given).load(PyTuple_GetItem(args.ptr(), I), true))) return false;
-      const R result =
-          released<R>([&] { return nn::Module::call(module, passed(std::get<I>(given))...); });
+      const R result = released<R>([&]() -> R {
+        if constexpr (hooks) return nn::Module::call(module, passed(std::get<I>(given))...);
+        return nn::Module::with_path(module,
+                                     [&] { return module.forward(passed(std::get<I>(given))...); });
+      });
       out = result_object(result);
       return true;
     } else {
@@ -163,6 +166,13 @@ nb::args with_keywords(const nb::args& args, const nb::kwargs& given,
                        const std::vector<std::string>& names);
 // Errors: Error for a module whose __init__ has not been called.
 void check_made(nb::handle module);
+// Calls the method where the object's class has one of its own, which a constructor of C++ does not
+// see.
+void call_override(nb::handle object, nb::handle base, const char* method);
+// Whether a module of C++ has hooks of Python, or its object a forward() of its own.
+bool is_called_by_python(nb::handle module);
+// Module._call(). Returns null with an error of Python.
+PyObject* call_by_python(PyObject* module, PyObject* args, PyObject* keywords);
 // The keyword return_indices: as the last of a signature, and taken out of the keywords.
 std::string with_return_indices(const std::string& signature);
 bool take_return_indices(const char* function, nb::dict& keywords);
@@ -184,34 +194,39 @@ void set_return_indices(nb::handle pool, bool on);
 template <class Impl>
 inline std::vector<std::string> forward_names;
 
-// forward(), with arguments by place or by name. `with_places` is called for a pool with
-// return_indices.
-template <class Impl, class F>
-nb::object call_forward(nb::handle self, nb::args args, const nb::kwargs& keywords,
-                        [[maybe_unused]] const F& with_places) {
+// forward() of a pool that says where its elements come from, with these places.
+template <SaysPlaces Impl>
+nb::object forward_with_places(Impl& module, const nb::args& args) {
+  check<TypeError>(args.size() == 1 && is_tensor(args[0].ptr()), "forward: expected a tensor");
+  const Tensor& x = tensor_of(args[0].ptr());
+  return result_object(released<TensorPair>([&] {
+    return nn::Module::with_path(module, [&] { return module.forward_with_indices(x); });
+  }));
+}
+
+// forward(), with arguments by place or by name; between the hooks that C++ knows, if asked.
+template <class Impl, bool hooks>
+nb::object call_forward(nb::handle self, nb::args args, const nb::kwargs& keywords) {
   Impl& module = *nb::inst_ptr<Impl>(self);
   if (keywords.is_valid() && keywords.size() > 0)
     args = with_keywords(args, keywords, forward_names<Impl>);
   if constexpr (SaysPlaces<Impl>)
-    if (returns_indices(self)) return with_places(module, args);
+    if (returns_indices(self)) return forward_with_places(module, args);
   if constexpr (TakesPacked<Impl>)
     if (args.size() > 0 && nb::isinstance<nn::utils::rnn::PackedSequence>(args[0]))
       return call_packed(module, args, &Impl::forward_with_packed_input);
-  return Forward<decltype(&Impl::forward)>::call(module, args);
+  return Forward<decltype(&Impl::forward)>::template call<hooks>(module, args);
 }
 
-// A call of the module, which Python makes without nanobind. A pool with return_indices is called
-// as a module of Python, whose hooks see both results.
+// A call of the module, which Python makes without nanobind. Python calls it between hooks of
+// Python, and where the object has a forward() of its own.
 template <class Impl>
 PyObject* call_module(PyObject* self, PyObject* args, PyObject* keywords) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     check_made(self);
-    const auto call = [&](const nn::Module& module, const nb::args& all) {
-      const Observed<nn::Module> observed(module);
-      return nb::object(nb::handle(self).attr("_call")(*all));
-    };
-    return call_forward<Impl>(self, nb::borrow<nb::args>(args), nb::borrow<nb::kwargs>(keywords),
-                              call)
+    if (is_called_by_python(self)) return call_by_python(self, args, keywords);
+    return call_forward<Impl, true>(self, nb::borrow<nb::args>(args),
+                                    nb::borrow<nb::kwargs>(keywords))
         .release()
         .ptr();
   });
@@ -224,18 +239,7 @@ void bind_forward(nb::class_<Impl, nn::Module>& c, std::string_view forward) {
   c.def(
       "forward",
       [](nb::pointer_and_handle<Impl> self, const nb::args& args, const nb::kwargs& keywords) {
-        const auto places = [](Impl& module, const nb::args& all) -> nb::object {
-          if constexpr (SaysPlaces<Impl>) {
-            check<TypeError>(all.size() == 1 && is_tensor(all[0].ptr()),
-                             "forward: expected a tensor");
-            const Tensor& x = tensor_of(all[0].ptr());
-            return result_object(released<TensorPair>([&] {
-              return nn::Module::with_path(module, [&] { return module.forward_with_indices(x); });
-            }));
-          }
-          return {};
-        };
-        return call_forward<Impl>(self.h, args, keywords, places);
+        return call_forward<Impl, false>(self.h, args, keywords);
       },
       nb::sig(kept("def forward" + Forward<decltype(&Impl::forward)>::template signature<Impl>(
                                        forward_names<Impl>))));
@@ -304,6 +308,8 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
         new (self.p) Impl(options);
         placement.apply(*self.p);
         if constexpr (SaysPlaces<Impl>) set_return_indices(self.h, places);
+        if constexpr (requires(Impl & impl) { impl.reset_parameters(); })
+          call_override(self.h, nb::type<Impl>(), "reset_parameters");
       },
       nb::sig(kept(signature)));
   // The options, as attributes and for repr().
@@ -316,6 +322,16 @@ void add_module(nb::module_& m, const char* name, const char* doc, std::string_v
     return out;
   });
   c.def("_defaults", [](const Impl&) { return Binding::defaults(); });
+  // Sets an option, which the next forward() reads. Returns whether there is one of that name.
+  c.def("_set_option", [name](Impl& self, const std::string& option, nb::handle value) {
+    // Those that the shapes of weights follow are fixed.
+    if constexpr (requires { self.options_base; })
+      if (option != "batch_first" && option != "dropout") return false;
+    const bool found = Binding::set(name, self.options, option, value);
+    if constexpr (requires { self.options_base; })
+      self.options_base = nn::detail::base_of(self.options);
+    return found;
+  });
   bind_forward(c, forward);
 #define METHOD(method)                                    \
   if constexpr (requires(Impl & impl) { impl.method(); }) \

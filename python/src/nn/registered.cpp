@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "nn/computed.h"
 #include "cycles.h"
 #include "errors.h"
+#include "nn/computed.h"
 #include "nn/hooks.h"
 #include "tensor.h"
 
@@ -93,7 +93,8 @@ void register_parameter(nn::Module& module, const std::string& name, nb::handle 
   if (auto* known = Registered::parameters(module).find(name))
     set(module, name, **known, tensor);
   else
-    module.register_parameter(name, tensor, tensor.defined() && tensor.requires_grad());
+    module.register_parameter(name, tensor, tensor.defined() && tensor.requires_grad()),
+        set_member(module, name, tensor);
 }
 void register_buffer(nn::Module& module, const std::string& name, nb::handle value) {
   const Tensor tensor = registered_tensor(value);
@@ -119,12 +120,23 @@ bool set_member(nn::Module& module, const std::string& name, const Tensor& tenso
   return member != nullptr;
 }
 
+namespace {
+void check_is_free(nn::Module& module, const std::string& name) {
+  if (is_of_cpp(module))
+    fail<NotImplementedError>(module.name(), ": its part ", name,
+                              " cannot be replaced; expected a module whose class is Python's");
+}
+}  // namespace
+
+void unregister_child(nn::Module& module, const std::string& name) {
+  check_is_free(module, name);
+  module.unregister_module(name);
+}
+
 void register_child(nn::Module& module, const std::string& name, nb::handle child) {
   const OwnedModule owned(child);
   const bool known = module.named_children().contains(name);
-  if (known && is_of_cpp(module))
-    fail<NotImplementedError>(module.name(), ": its part ", name,
-                              " cannot be replaced; expected a module whose class is Python's");
+  if (known) check_is_free(module, name);
   if (known)
     module.replace_module(name, owned.handle);
   else

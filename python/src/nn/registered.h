@@ -38,8 +38,9 @@ struct OwnedModule {
   OwnedModule& operator=(const OwnedModule&) = delete;
   const std::shared_ptr<nn::Module> handle;
 };
-// Errors: NotImplementedError for a part of a module of C++, which keeps its own.
+// Errors, of both: NotImplementedError for a part of a module of C++, which keeps its own.
 void register_child(nn::Module& module, const std::string& name, nb::handle child);
+void unregister_child(nn::Module& module, const std::string& name);
 // Whether `other` is the module or one below it.
 bool holds(const nn::Module& module, const nn::Module& other);
 
