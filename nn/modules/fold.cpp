@@ -104,7 +104,8 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& options) {
       .index_add(1, index.flatten(), input.reshape({batch * channels, index.numel()}))
       .view({batch, channels, h.padded, w.padded})
       .narrow(2, h.padding, options.output_size()[0])
-      .narrow(3, w.padding, options.output_size()[1]);
+      .narrow(3, w.padding, options.output_size()[1])
+      .contiguous();
 }
 
 }  // namespace gradus::nn::functional

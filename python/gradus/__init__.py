@@ -30,6 +30,9 @@ from ._fuse import fuse as fuse, vectorize as vectorize
 from .amp import autocast as autocast
 from .func import vmap as vmap
 from .serialization import load as load, save as save
+from ._signature import show_signatures as _show_signatures
+
+_show_signatures(nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler)
 
 from typing import TYPE_CHECKING
 

@@ -189,6 +189,14 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.i
     return _gradus.bincount(input, weights, minlength)
 
 
+def diff(input: Tensor, n: builtins.int = 1, dim: builtins.int = -1, prepend: Tensor | None = None,
+         append: Tensor | None = None) -> Tensor:
+    """Differences of neighbours along dim, n times over, between prepend and append."""
+    if prepend is None and append is None:
+        return _gradus.diff(input, n, dim)
+    return _gradus.diff(input, n, dim, prepend, append)
+
+
 _deterministic = {"mode": False, "warn_only": False}
 
 
@@ -268,11 +276,12 @@ setattr(Tensor, "norm", lambda self, p=2, *places, **options: norm(self, p, *pla
 setattr(Tensor, "nonzero", lambda self, *, as_tuple=False: nonzero(self, as_tuple=as_tuple))
 setattr(Tensor, "roll", lambda self, shifts, dims=(): roll(self, shifts, dims))
 setattr(Tensor, "bincount", lambda self, weights=None, minlength=0: bincount(self, weights, minlength))
+setattr(Tensor, "diff", lambda self, n=1, dim=-1, prepend=None, append=None: diff(self, n, dim, prepend, append))
 setattr(Tensor, "unique", unique)
 setattr(Tensor, "unique_consecutive", unique_consecutive)
 
 __all__ = ["Size", "are_deterministic_algorithms_enabled", "asarray", "bincount", "block_diag", "broadcast_shapes",
-           "broadcast_tensors", "cartesian_prod", "chain_matmul",
+           "broadcast_tensors", "cartesian_prod", "chain_matmul", "diff",
            "einsum", "finfo", "get_rng_state", "iinfo", "initial_seed", "is_tensor", "meshgrid", "nonzero", "norm", "numel",
            "roll", "seed", "set_rng_state", "split", "spmm", "tensordot", "unique", "unique_consecutive",
            "use_deterministic_algorithms"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar, overload
 
 from . import _gradus
@@ -12,15 +12,42 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class _Mode:
-    """A context that can also decorate a function."""
+    """A context that can also decorate a function. In a generator it holds while that runs, and not between its steps."""
 
     def __call__(self, function: _F) -> _F:
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & 0x20:  # inspect.CO_GENERATOR; inspect takes long to import
+            return self._steps(function)  # type: ignore[return-value]
+
         @functools.wraps(function)
         def inner(*args: Any, **kwargs: Any) -> Any:
             with type(self)(*self._arguments()):
                 return function(*args, **kwargs)
 
         return inner  # type: ignore[return-value]
+
+    def _steps(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Generator[Any, Any, Any]]:
+        @functools.wraps(function)
+        def inner(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            steps = function(*args, **kwargs)
+            step: Callable[..., Any] = steps.send
+            given: Any = None
+            while True:
+                try:
+                    with type(self)(*self._arguments()):
+                        made = step(given)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    step, given = steps.send, (yield made)
+                except GeneratorExit:
+                    with type(self)(*self._arguments()):
+                        steps.close()
+                    raise
+                except BaseException as error:
+                    step, given = steps.throw, error
+
+        return inner
 
     def __enter__(self) -> Any:
         return self

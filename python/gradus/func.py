@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Union
 
 from . import _gradus
@@ -18,12 +18,48 @@ _Places = Union[int, tuple[int, ...]]
 _Dims = Any  # a number, None, or lists, tuples and dictionaries of them
 
 
+def _strangers(value: Any) -> Iterator[Any]:
+    """What is no tensor within lists, tuples and dictionaries."""
+    if isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strangers(part)
+    elif not isinstance(value, _gradus.Tensor):
+        yield value
+
+
+def _leaves(value: Any, tensors: list[Any], what: str) -> Callable[[Iterator[Any]], Any]:
+    """As flat(), for a value that holds tensors alone."""
+    for each in _strangers(value):
+        raise _gradus.ValueError(f"{what}, got type {type(each).__name__}; expected tensors, and lists, tuples and "
+                                 "dictionaries of them")
+    return flat(value, tensors)
+
+
+def _matched(value: Any, like: Any, what: str) -> list[Any]:
+    """The tensors of a value in the order of those of another one, which has its structure."""
+    if isinstance(like, dict) and isinstance(value, dict) and like.keys() == value.keys():
+        return [each for key, part in like.items() for each in _matched(value[key], part, what)]
+    if isinstance(like, (list, tuple)) and isinstance(value, (list, tuple)) and len(like) == len(value):
+        return [each for own, part in zip(value, like) for each in _matched(own, part, what)]
+    if isinstance(like, _gradus.Tensor) and isinstance(value, _gradus.Tensor):
+        return [value]
+    raise _gradus.ValueError(f"{what}: found {_described(value)} in the place of {_described(like)}; expected the same structure")
+
+
+def _described(value: Any) -> str:
+    kind = type(value).__name__
+    if isinstance(value, dict):
+        return f"a {kind} with the keys {list(value)}"
+    return f"a {kind} of {len(value)}" if isinstance(value, (list, tuple)) else f"a {kind}"
+
+
 def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
          randomness: str = "error", *, chunk_size: int | None = None) -> _Function:
     """func for each sample at once: dimension in_dims of each argument counts the samples.
 
     Arguments and results may be lists, tuples and dictionaries of tensors; so may in_dims and out_dims.
     chunk_size: how many samples are computed at once.
+    Errors: ValueError where func returns what is no tensor; where out_dims is None, that of the last sample is returned.
 
     >>> import gradus
     >>> x, y = gradus.ones(3, 2), gradus.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -41,7 +77,9 @@ def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
         def of_list(*values: Any) -> Any:
             own_args, own_kwargs = given(iter(values))
             results: list[Any] = []
-            made[:] = [flat(func(*own_args, **own_kwargs), results), results]
+            out = func(*own_args, **own_kwargs)
+            made[:] = [flat(out, results) if out_dims is None
+                       else _leaves(out, results, "vmap: `func` must only return Tensors")]
             return tuple(results)
 
         def all_at_once(*values: Any) -> tuple[Any, ...]:
@@ -82,16 +120,17 @@ def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False)
     """A function that returns the gradient of func, whose value is one number, and that value.
 
     An argument may be a list, a tuple or a dictionary of tensors; its gradient is one, too.
+    Errors: ValueError where one of those arguments holds what is no tensor.
     """
 
     def computed(*given: Any, **kwargs: Any) -> Any:
         places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         args, tensors = list(given), list[Any]()
-        rebuild = flat(tuple(args[i] for i in places), tensors)
+        rebuild = _leaves(tuple(args[i] for i in places), tensors, "grad: an argument to differentiate by must be Tensors")
         # The graph of the caller goes on through the arguments: gradients of gradients.
-        outer = _gradus.is_grad_enabled() and any(x.requires_grad for x in tensors)
+        outer = _outer(tensors)
         with enable_grad():
-            tensors = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in tensors]
+            tensors = list(_recorded(tensors))
             for i, value in zip(places, rebuild(iter(tensors))):
                 args[i] = value
             out = func(*args, **kwargs)
@@ -123,48 +162,71 @@ def grad(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Funct
     return computed
 
 
-def _picked(func, args, argnums, has_aux=False):
-    """The arguments that argnums names, func as a function of them alone, and a list for aux."""
-    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    places = tuple(place + len(args) if place < 0 else place for place in places)
-    kept = []
+class _Flat:
+    """func as a function of the tensors within the arguments that argnums names; it returns a tuple of tensors."""
 
-    def of_some(*values):
-        given = list(args)
-        for place, value in zip(places, values):
-            given[place] = value
-        out = func(*given)
-        if has_aux:
-            out, aux = out
-            kept.append(aux)
-        return out
+    aux: Any = None
 
-    values = tuple(args[place] for place in places)
-    return of_some, values[0] if isinstance(argnums, int) else values, kept
+    def __init__(self, name: str, func: _Function, args: Sequence[Any], argnums: _Places, has_aux: bool) -> None:
+        self._name, self._func, self._args, self._has_aux = name, func, args, has_aux
+        self._places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        self._one = isinstance(argnums, int)
+        self.tensors: list[Any] = []
+        self._arguments = _leaves(tuple(args[place] for place in self._places), self.tensors,
+                                  f"{name}: an argument to differentiate by must be Tensors")
+
+    def __call__(self, *tensors: Any) -> tuple[Any, ...]:
+        args, results = list(self._args), list[Any]()
+        for place, value in zip(self._places, self._arguments(iter(tensors))):
+            args[place] = value
+        self.out = self._func(*args)
+        if self._has_aux:
+            self.out, self.aux = self.out
+        self.result = _leaves(self.out, results, f"{self._name}: `func` must only return Tensors")
+        return tuple(results)
+
+    def argument(self, values: Any) -> Any:
+        """Values in the place of the tensors: one argument, or a tuple of them."""
+        found = self._arguments(iter(values))
+        return found[0] if self._one else found
+
+    def jacobian(self, rows: Any) -> Any:
+        """What has a row for each tensor of the result, which has a part for each of the arguments' tensors."""
+        table = self.result(map(self.argument, rows))
+        return (table, self.aux) if self._has_aux else table
 
 
-def _outer(values):
-    """Whether the caller's graph goes on through one of the values."""
-    values = (values,) if isinstance(values, _gradus.Tensor) else values
-    return _gradus.is_grad_enabled() and any(value.requires_grad for value in values)
+def _outer(tensors: Any) -> bool:
+    """Whether the caller's graph goes on through one of the tensors."""
+    return _gradus.is_grad_enabled() and any(x.requires_grad for x in tensors)
 
 
-def jacrev(func: _Function, argnums: _Places = 0, *, has_aux: bool = False) -> _Function:
+def _recorded(tensors: Any) -> tuple[Any, ...]:
+    """The tensors as the start of a graph, which goes on in that of the caller."""
+    return tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in tensors)
+
+
+def jacrev(func: _Function, argnums: _Places = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> _Function:
     """A function that returns the Jacobian of func: one backward pass for each element of a result.
 
+    Arguments and results may be lists, tuples and dictionaries of tensors: the Jacobian has the structure of the result,
+    and in the place of each of its tensors that of the argument.
     argnums: the place of the argument to differentiate by, or a tuple of places.
     has_aux: func returns (result, anything else), and so does the function, with the Jacobian first.
+    chunk_size: taken, without effect.
+    Errors: ValueError where one of those arguments, or the result, holds what is no tensor.
 
     >>> import gradus
     >>> gradus.func.jacrev(lambda x: x ** 2)(gradus.tensor([1.0, 2.0]))
     tensor([[2., 0.],
             [0., 4.]])
+    >>> gradus.func.jacrev(lambda p: p["a"] * p["b"])({"a": gradus.tensor(2.0), "b": gradus.tensor(3.0)})
+    {'a': tensor(3.), 'b': tensor(2.)}
     """
 
     def computed(*args: Any) -> Any:
-        of_some, values, aux = _picked(func, args, argnums, has_aux)
-        out = _gradus._jacobian(of_some, values, _outer(values), False)
-        return (out, aux[0]) if has_aux else out
+        f = _Flat("jacrev", func, args, argnums, has_aux)
+        return f.jacobian(_gradus._jacobian(f, tuple(f.tensors), _outer(f.tensors), False))
 
     return computed
 
@@ -182,22 +244,19 @@ def _grads(outputs, inputs, weights):
     return _zeros_for_none(_gradus._grad(outputs, inputs, weights, True, True, True), inputs)
 
 
-def jacfwd(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Function:
+def jacfwd(func: _Function, argnums: _Places = 0, has_aux: bool = False, *, randomness: str = "error") -> _Function:
     """A function that returns the Jacobian of func: one pass for each element of an argument.
 
-    argnums, has_aux: as in jacrev. It is the quicker one where results have more elements.
+    argnums, has_aux, structures, errors: as in jacrev. It is the quicker one where results have more elements.
+    randomness: taken, without effect.
     """
 
     def computed(*args: Any) -> Any:
-        of_some, values, aux = _picked(func, args, argnums, has_aux)
-        one_value = isinstance(values, _gradus.Tensor)
-        outer, given = _outer(values), (values,) if one_value else values
+        f = _Flat("jacfwd", func, args, argnums, has_aux)
+        outer = _outer(f.tensors)
         with enable_grad():
-            given = tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
-                          for x in given)
-            results = of_some(*given)
-            one = isinstance(results, _gradus.Tensor)
-            results = (results,) if one else tuple(results)
+            given = _recorded(f.tensors)
+            results = f(*given)
             # The gradients of weights * results are linear in the weights: their own gradients by
             # the weights, for a unit vector, are a column of the Jacobian.
             weights = tuple(_gradus.zeros_like(out).requires_grad_() for out in results)
@@ -209,58 +268,58 @@ def jacfwd(func: _Function, argnums: _Places = 0, has_aux: bool = False) -> _Fun
                 for i, out in enumerate(results):
                     part = _gradus.stack([column[i] for column in columns], -1)
                     table[i].append(part.reshape(*out.shape, *x.shape))
-        if not outer:
-            table = [[part.detach() for part in row] for row in table]
-        rows = [row[0] if one_value else tuple(row) for row in table]
-        out = rows[0] if one else tuple(rows)
-        return (out, aux[0]) if has_aux else out
+        return f.jacobian(table if outer else [[part.detach() for part in row] for row in table])
 
     return computed
 
 
 def hessian(func: _Function, argnums: _Places = 0) -> _Function:
-    """A function that returns the second derivatives of func, whose value is one number."""
-
-    def computed(*args: Any) -> Any:
-        of_some, values, _ = _picked(func, args, argnums)
-        if _outer(values):  # the C++ function has no graph of its own results
-            return jacfwd(jacrev(func, argnums), argnums)(*args)
-        return _gradus._hessian(of_some, values, False, False)
-
-    return computed
+    """A function that returns the second derivatives of func: the Jacobian of its Jacobian, as jacrev has it."""
+    return jacrev(jacrev(func, argnums), argnums)
 
 
 def jvp(func: _Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False,
         has_aux: bool = False) -> Any:
-    """func(*primals), and its derivative along the tangents."""
-    of_some, values, aux = _picked(func, primals, tuple(range(len(primals))), has_aux)
-    values, tangents = tuple(values), tuple(tangents)
-    outer = _outer(values) or _outer(tangents)
-    outputs, along = _gradus._jvp(of_some, values, tangents, outer)
-    return (outputs, along, aux[0]) if has_aux else (outputs, along)
+    """func(*primals), and its derivative along the tangents.
+
+    Arguments and results may be lists, tuples and dictionaries of tensors; the tangents have the structure of the primals.
+    has_aux: func returns (result, anything else), which comes third. strict: taken, without effect.
+    Errors: ValueError for other tangents, and where primals or the result hold what is no tensor.
+
+    >>> import gradus
+    >>> gradus.func.jvp(lambda p: p["a"] * p["b"], ({"a": gradus.tensor(2.0), "b": gradus.tensor(3.0)},),
+    ...                 ({"a": gradus.tensor(1.0), "b": gradus.tensor(0.0)},))
+    (tensor(6.), tensor(3.))
+    """
+    primals, tangents = tuple(primals), tuple(tangents)
+    f = _Flat("jvp", func, primals, tuple(range(len(primals))), has_aux)
+    along = _matched(tangents, primals, "jvp: tangents and primals")
+    found = _gradus._jvp(f, tuple(f.tensors), tuple(along), _outer((*f.tensors, *along)))
+    outputs, derivatives = (f.result(iter(each)) for each in found)
+    return (outputs, derivatives, f.aux) if has_aux else (outputs, derivatives)
 
 
 def vjp(func: _Function, *primals: Any, has_aux: bool = False) -> Any:
-    """func(*primals), and a function that returns gradients for the weights of the results."""
-    outer = _outer(primals)
+    """func(*primals), and a function that returns gradients for the weights of the results.
+
+    Arguments and results may be lists, tuples and dictionaries of tensors. The weights have the structure of the result,
+    and the gradients are a tuple with that of each argument.
+    has_aux: func returns (result, anything else), which comes third.
+    Errors: ValueError for other weights, and where primals or the result hold what is no tensor.
+    """
+    f = _Flat("vjp", func, primals, tuple(range(len(primals))), has_aux)
+    outer = _outer(f.tensors)
     with enable_grad():
-        values = tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
-                       for x in primals)
-        out = func(*values)
-        out, aux = out if has_aux else (out, None)
-    one = isinstance(out, _gradus.Tensor)
-    outputs = (out,) if one else tuple(out)
+        values = _recorded(f.tensors)
+        outputs = f(*values)
 
-    def pulled(*weights):
-        if len(weights) == 1 and isinstance(weights[0], (tuple, list)):
-            weights = tuple(weights[0])
-        on = outer or _outer(weights)
-        grads = _grads(outputs, values, weights)
-        return grads if on else tuple(grad.detach() for grad in grads)
+    def pulled(*weights: Any) -> Any:
+        given = _matched(weights[0] if len(weights) == 1 else weights, f.out, "vjp: the weights and the result")
+        grads = _grads(outputs, values, given)
+        return f.argument(grads if outer or _outer(given) else [grad.detach() for grad in grads])
 
-    shown = outputs if outer else tuple(each.detach() for each in outputs)
-    result = (shown[0] if one else shown, pulled)
-    return (*result, aux) if has_aux else result
+    shown = f.result(iter(outputs if outer else [each.detach() for each in outputs]))
+    return (shown, pulled, f.aux) if has_aux else (shown, pulled)
 
 
 def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,

@@ -5,6 +5,7 @@ A file holds no code: a module or an optimizer is saved as its state dict.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import json
 import os
@@ -113,13 +114,34 @@ def save(obj: Any, f: _File) -> None:
         _gradus.save_file(writer.tensors, f, metadata)
 
 
+class _Unopened(_gradus.Error):
+    __str__ = Exception.__str__  # the text alone, and not that of an OSError
+
+
+class FileNotFoundError(_Unopened, builtins.FileNotFoundError):
+    """load() of a file that is not there: an Error, and the builtin of that name."""
+
+
+class IsADirectoryError(_Unopened, builtins.IsADirectoryError):
+    """load() of a folder: an Error, and the builtin of that name."""
+
+
+class PermissionError(_Unopened, builtins.PermissionError):
+    """load() of a file that the user may not read: an Error, and the builtin of that name."""
+
+
 def _is_zip(path: Any) -> bool:
-    """Whether a file is one of torch.save; what cannot be read is load_file()'s to refuse."""
+    """Whether a file is one of torch.save."""
     try:
         with open(path, "rb") as file:
             return file.read(4) == b"PK\3\4"
-    except OSError:
-        return False
+    except OSError as error:
+        for kind in (FileNotFoundError, IsADirectoryError, PermissionError):
+            if isinstance(error, kind.__bases__):
+                made = kind(f"load: {path}: cannot be opened: {error.strerror}; check the path and its permissions")
+                made.errno, made.strerror, made.filename = error.errno, error.strerror, error.filename
+                raise made from None
+        return False  # load_file() says why
 
 
 def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mmap: bool | None = None) -> Any:
@@ -128,6 +150,8 @@ def load(f: _File, map_location: _Place = None, *, weights_only: bool = True, mm
     map_location: the device of the tensors; the CPU, where it is a function or a dictionary. weights_only: False asks for
     objects, so it is a TypeError where a module or an optimizer was saved. A safetensors file of another program gives a
     dictionary of its tensors, and so does a file of torch.save: the names of nested dictionaries are joined by dots.
+    Errors: FileNotFoundError, IsADirectoryError and PermissionError, which are Errors and the builtins of these names;
+    ValueError for a file of another kind.
 
     >>> import gradus, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -66,6 +66,8 @@ struct Nested {
       Scalar number;
       if (PyLong_Check(data.ptr()) && !load(data, true, number))
         number = large(data);
+      else if (is_tensor(data.ptr()) && tensor_of(data.ptr()).numel() == 1)
+        number = tensor_of(data.ptr()).item();
       else if (!load(data, true, number))
         fail<TypeError>("tensor: could not make a number of an object of type ",
                         nb::cast<std::string>(nb::str(data.type().attr("__name__"))),
@@ -242,6 +244,10 @@ static std::optional<Tensor> tensor_of_dtype(nb::handle data, std::optional<Scal
     if (is_sequence(data) && size_of(data) > 0) {
       nb::handle first = item_of(data, 0);
       while (is_sequence(first) && size_of(first) > 0) first = item_of(first, 0);
+      if (!dtype && is_numpy_scalar(first)) {
+        const nb::object array = nb::module_::import_("numpy").attr("array")(data);
+        return from_interface(array, nb::dict(array.attr("__array_interface__")), kCPU);
+      }
       // Lists of arrays and of tensors with elements are stacked.
       if ((is_tensor(first.ptr()) && tensor_of(first.ptr()).numel() != 1) ||
           (nb::hasattr(first, "__array_interface__") && nb::hasattr(first, "ndim") &&

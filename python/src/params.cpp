@@ -143,13 +143,13 @@ bool load(nb::handle from, bool, ScalarType& to) {
   // Python's own types stand for the widest of their kind, as in PyTorch.
   PyObject* object = from.ptr();
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type))
-    to = get_default_dtype();
+    to = kDouble;
   else if (object == reinterpret_cast<PyObject*>(&PyLong_Type))
     to = kLong;
   else if (object == reinterpret_cast<PyObject*>(&PyBool_Type))
     to = kBool;
   else if (object == reinterpret_cast<PyObject*>(&PyComplex_Type))
-    to = get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
+    to = kComplexDouble;
   else
     return false;
   return true;

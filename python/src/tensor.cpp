@@ -74,8 +74,45 @@ const void* owner_of(const Tensor& tensor) {
 
 namespace {
 
+// Errors: ValueError for a gradient of another shape, dtype or device.
+void set_grad(const Tensor& x, const Tensor& grad) {
+  if (grad.defined()) {
+    check(grad.sizes() == x.sizes(), "grad: assigned a gradient of shape ", grad.sizes(),
+          " to a tensor of shape ", x.sizes(), "; expected one of the same shape");
+    check<TypeError>(grad.scalar_type() == x.scalar_type(), "grad: assigned a gradient of ",
+                     grad.scalar_type(), " to a tensor of ", x.scalar_type(),
+                     "; convert it to the dtype of the tensor");
+    check(grad.device() == x.device(), "grad: assigned a gradient on ", grad.device(),
+          " to a tensor on ", x.device(), "; move it with .to('", x.device(), "')");
+  }
+  x.mutable_grad() = grad;
+}
+
+// The elements from `at` on, which moves behind them, as nested lists of the sizes from `dim` on.
+template <class T>
+PyObject* nested_list(const T*& at, IntArrayRef sizes, size_t dim) {
+  if (dim == sizes.size()) {
+    const T value = *at++;
+    if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(value);
+    if constexpr (std::is_same_v<T, int64_t>) return PyLong_FromLongLong(value);
+    return PyFloat_FromDouble(static_cast<double>(value));
+  }
+  const nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(sizes[dim])));
+  for (int64_t i = 0; i < sizes[dim]; ++i)
+    PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(i), nested_list(at, sizes, dim + 1));
+  return nb::object(list).release().ptr();
+}
+template <class T>
+nb::object nested_list_of(const Tensor& x, ScalarType dtype) {
+  const Tensor all = x.detach().to(Device(kCPU), dtype).contiguous();
+  const T* at = all.const_data_ptr<T>();
+  return nb::steal(nested_list(at, all.sizes(), 0));
+}
 nb::object to_list(const Tensor& x) {
   if (x.dim() == 0) return nb::steal(element(x));
+  if (x.scalar_type() == kBool) return nested_list_of<bool>(x, kBool);
+  if (isIntegralType(x.scalar_type(), false)) return nested_list_of<int64_t>(x, kLong);
+  if (!x.is_complex()) return nested_list_of<double>(x, kDouble);
   nb::list out;
   for (const Tensor& part : x.unbind(0)) out.append(to_list(part));
   return out;
@@ -242,8 +279,7 @@ void bind_tensor_members(nb::module_& m, nb::handle tensor) {
       [](const Tensor& x, bool on) { x.requires_grad_(on); },
       "Whether operations on it are recorded.");
   c.def_prop_rw(
-      "grad", [](const Tensor& x) { return x.grad(); },
-      [](const Tensor& x, const Tensor& grad) { x.mutable_grad() = grad; }, nb::arg("grad").none(),
+      "grad", [](const Tensor& x) { return x.grad(); }, &set_grad, nb::arg("grad").none(),
       "The gradient that backward() added up, or None.");
   c.def_prop_rw(
       "data", [](const Tensor& x) { return x.detach(); },

@@ -126,3 +126,57 @@ def test_kinds_of_tensors_are_types(name):
     assert kind(2, 3).shape == kind(gradus.Size([2, 3])).shape == (2, 3)
     with pytest.raises(ValueError, match="no class of tensors"):
         x.type(f"gradus.{name}")
+
+
+def test_types_of_python_are_the_widest_dtypes():
+    for kind, dtype in ((float, gradus.float64), (int, gradus.int64), (bool, gradus.bool), (complex, gradus.complex128)):
+        assert gradus.zeros(2, dtype=kind).dtype == gradus.ones(2).to(kind).dtype == dtype
+
+
+def test_lists_of_numpys_numbers_keep_their_dtype():
+    np = pytest.importorskip("numpy")
+    assert gradus.tensor(list(np.random.rand(3))).dtype == gradus.float64
+    assert gradus.tensor([[np.int32(1)], [np.int32(2)]]).dtype == gradus.int32
+    assert gradus.tensor([np.float16(1)]).dtype == gradus.float16
+    assert gradus.tensor([np.float64(1)], dtype=gradus.float32).dtype == gradus.float32
+    assert gradus.tensor([1.0, 2.0]).dtype == gradus.float32
+
+
+def test_lists_of_tensors_with_one_element_are_numbers():
+    assert gradus.tensor([gradus.tensor([1.0]), gradus.tensor(2.0)]).tolist() == [1, 2]
+
+
+def test_lists_of_elements_are_nested_as_the_tensor():
+    for x in (gradus.arange(6).view(2, 3), gradus.ones(2, 0), gradus.tensor([[True], [False]]), gradus.tensor([1.5], dtype=gradus.half),
+              gradus.arange(6).view(2, 3).t(), gradus.tensor([1 + 2j]), gradus.tensor(3), gradus.tensor([200], dtype=gradus.uint8)):
+        assert gradus.tensor(x.tolist(), dtype=x.dtype).reshape(x.shape).equal(x)
+    assert [type(x.tolist()[0]) for x in (gradus.ones(1), gradus.ones(1, dtype=gradus.int8), gradus.ones(1, dtype=gradus.bool))] == [float, int, bool]
+
+
+def test_a_gradient_has_the_shape_and_the_dtype_of_its_tensor():
+    x = gradus.ones(2, requires_grad=True)
+    for wrong, text in ((gradus.ones(3), r"of shape \[3\] to a tensor of shape \[2\]"), (gradus.ones(2, dtype=gradus.float64), "float64 to a tensor of")):
+        with pytest.raises(RuntimeError, match=text):
+            x.grad = wrong
+    x.grad = gradus.ones(2)
+    assert x.grad.sum().item() == 2
+    x.grad = None
+    assert x.grad is None
+
+
+def test_empty_indices_and_lists_of_indices():
+    x = gradus.arange(12).view(3, 4)
+    assert x[[]].shape == (0, 4) and x[:, []].shape == (3, 0) and x[()].equal(x)
+    x[[]] = 5
+    number = gradus.tensor(5)
+    number[()] = 3
+    assert number.item() == 3 and x.sum().item() == 66
+    assert x[[gradus.tensor([0, 1]), gradus.tensor([2, 3])]].tolist() == [2, 7]
+    assert x[[slice(0, 1), 0]].tolist() == [0] and x[[gradus.tensor(1), gradus.tensor(2)]].equal(x[[1, 2]])
+
+
+def test_differences_take_what_stands_before_and_behind_by_name():
+    x = gradus.tensor([1, 4, 9])
+    zero = gradus.zeros(1, dtype=gradus.int64)
+    assert gradus.diff(x, prepend=zero).tolist() == x.diff(prepend=zero).tolist() == [1, 3, 5]
+    assert x.diff(append=zero).tolist() == [3, 5, -9] and gradus.diff(x, 2).tolist() == [2]

@@ -97,3 +97,94 @@ def test_a_parameter_of_python_is_exchanged():
     m = Scale()
     assert func.functional_call(m, {"factor": gradus.full((1,), 5.0)}, gradus.ones(1)).item() == 5
     assert m(gradus.ones(1)).item() == 1 and isinstance(m.factor, nn.Parameter)
+
+
+TREES = [  # a function of trees, and its arguments as lists
+    (lambda p: p[0] * 2, ([[1.0, 2.0]],)),
+    (lambda p: p[0].sum() * p[1], ([[1.0, 2.0], [1.0, 2.0, 3.0]],)),
+    (lambda p: p["a"] ** 2 * p["b"][0], ({"a": [1.0, 2.0], "b": ([3.0, 4.0],)},)),
+    (lambda x: {"sum": x.sum(), "powers": [x ** 2, (x ** 3,)]}, ([1.0, 2.0],)),
+    (lambda p, q: [p["a"] * q[0] ** 2], ({"a": [1.0, 2.0]}, ([2.0, 3.0],))),
+]
+
+
+def tree(value, make):
+    """The value with make(x) in the place of what is neither a container nor a list of numbers."""
+    if isinstance(value, dict):
+        return {key: tree(each, make) for key, each in value.items()}
+    if isinstance(value, (list, tuple)) and not isinstance(value[0], float):
+        return type(value)(tree(each, make) for each in value)
+    return make(value)
+
+
+@pytest.mark.parametrize("f, args", TREES)
+@pytest.mark.parametrize("name", ["jacrev", "jacfwd", "hessian"])
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`")
+def test_jacobians_of_trees_are_those_of_pytorch(name, f, args):
+    torch = pytest.importorskip("torch")
+    for argnums in [0, (0,)] + [1, (1, 0)] * (len(args) > 1):
+        found, expected = (tree(getattr(m.func, name)(f, argnums)(*tree(args, m.tensor)), lambda x: x.tolist())
+                           for m in (gradus, torch))
+        assert found == expected
+
+
+@pytest.mark.parametrize("f, args", TREES)
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`")
+def test_products_of_trees_are_those_of_pytorch(f, args):
+    torch = pytest.importorskip("torch")
+
+    def products(m):
+        given = tree(args, m.tensor)
+        out, pulled = m.func.vjp(f, *given)
+        return tree((out, pulled(out), m.func.jvp(f, given, given)), lambda x: x.tolist())
+
+    assert products(gradus) == products(torch)
+
+
+def test_jacobians_take_the_options_of_pytorch():
+    assert func.jacrev(lambda x: x * 2, chunk_size=1)(X).tolist() == func.jacfwd(lambda x: x * 2, randomness="same")(X).tolist()
+
+
+def test_weights_and_tangents_are_matched_by_name():
+    _, pulled = func.vjp(lambda x: {"a": x, "b": 2 * x}, X)
+    one, two = gradus.ones(2), gradus.full((2,), 2.0)
+    assert pulled({"b": two, "a": one})[0].tolist() == [5, 5]
+    with pytest.raises(ValueError, match="'c'.*expected the same structure"):
+        pulled({"a": one, "c": one})
+    with pytest.raises(ValueError, match="tangents.*Tensor in the place of a dict"):
+        func.jvp(lambda p: p["a"], ({"a": X},), (X,))
+
+
+def test_what_is_no_tensor_has_no_derivative():
+    for transform in (func.jacrev, func.jacfwd, func.hessian, func.grad):
+        with pytest.raises(ValueError, match="argument.*got type int"):
+            transform(lambda p: p["x"].sum())({"x": X, "n": 3})
+    for transform in (func.jacrev, func.jacfwd, func.hessian, lambda f: lambda x: func.vjp(f, x)):
+        with pytest.raises(ValueError, match="only return Tensors, got type float"):
+            transform(lambda x: x.sum().item())(X)
+
+
+def test_kernels_of_the_tangent_of_a_module():
+    m = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    parameters = {name: p.detach() for name, p in m.named_parameters()}
+    x, y = gradus.rand(3, 3), gradus.rand(2, 3)
+
+    def f(parameters, x):
+        return func.functional_call(m, parameters, (x.unsqueeze(0),)).squeeze(0)
+
+    def kernel(x, y):
+        _, pulled = func.vjp(lambda p: f(p, x), parameters)
+        return func.vmap(lambda w: func.jvp(lambda p: f(p, y), (parameters,), pulled(w))[1])(gradus.eye(2))
+
+    first, second = (func.vmap(func.jacrev(f), (None, 0))(parameters, each) for each in (x, y))
+    assert list(first) == list(parameters)
+    contracted = sum(gradus.einsum("Naf,Mbf->NMab", first[name].flatten(2), second[name].flatten(2)) for name in first)
+    assert contracted.shape == (3, 2, 2, 2)
+    assert gradus.allclose(contracted[1, 0], kernel(x[1], y[0]), atol=1e-5)
+
+
+@pytest.mark.parametrize("f", [lambda v: 0.5, lambda v: v.shape[0], lambda v: None, lambda v: {"a": v, "n": [3]}])
+def test_vmap_returns_tensors_alone(f):
+    with pytest.raises(ValueError, match="vmap: `func` must only return Tensors, got type"):
+        func.vmap(f)(gradus.ones(2, 3))
+    assert func.vmap(lambda v: v.shape[0], out_dims=None)(gradus.ones(2, 3)) == 3

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import inspect
 import pickle
 import types
 import weakref
@@ -267,6 +268,16 @@ def test_optimizers_and_tensors_have_several_bases():
     assert weight.item() == 0.5 and sgd.name() == "Logged"
     with pytest.raises(TypeError):
         type("Two", (nn.Linear, nn.Conv2d), {})
+
+
+def test_classes_have_signatures():
+    fused = inspect.signature(gradus.optim.AdamW).parameters["fused"]  # as nanoGPT asks for it
+    assert fused.default is None and fused.kind is fused.KEYWORD_ONLY
+    assert list(inspect.signature(nn.Linear).parameters)[:3] == ["in_features", "out_features", "bias"]
+    assert "step_size" in inspect.signature(gradus.optim.lr_scheduler.StepLR).parameters
+    assert str(inspect.signature(First)) == "()" and "in_features" in str(inspect.signature(Layer))
+    with pytest.raises(AttributeError):
+        nn.Linear(1, 1).__signature__
 
 
 def test_names_are_listed():

@@ -12,9 +12,11 @@ from .._modes import enable_grad
 _Tensors = Union[Tensor, Sequence[Tensor]]
 
 
-def jacobian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False,
-             strict: bool = False) -> Any:
+def jacobian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False, strict: bool = False,
+             vectorize: bool = False, strategy: str = "reverse-mode") -> Any:
     """The derivatives of each element of func(*inputs) with respect to each of the inputs.
+
+    vectorize, strategy: taken, without effect on the result.
 
     >>> import gradus
     >>> gradus.autograd.functional.jacobian(lambda x: x ** 2, gradus.tensor([1.0, 2.0]))
@@ -24,9 +26,12 @@ def jacobian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = Fa
     return _gradus._jacobian(func, inputs, create_graph, strict)
 
 
-def hessian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False,
-            strict: bool = False) -> Any:
-    """The second derivatives of func(*inputs), which is one number."""
+def hessian(func: Callable[..., Any], inputs: _Tensors, create_graph: bool = False, strict: bool = False,
+            vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Any:
+    """The second derivatives of func(*inputs), which is one number.
+
+    vectorize, outer_jacobian_strategy: taken, without effect on the result.
+    """
     return _gradus._hessian(func, inputs, create_graph, strict)
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from .._gradus import Tensor, TypeError, _distributed
+from .._gradus import Tensor, TypeError, _cuda, _distributed
 from ..utils._tree import flatten, unflatten
 
 __all__ = ["DataParallel", "DistributedDataParallel"]
@@ -25,15 +25,20 @@ class DataParallel(_distributed._DataParallel):
     module's names. n devices give the same bits as the n parts one after the other on one device.
 
     device_ids: devices, or indices of GPUs; by default all GPUs. output_device: by default the first.
+    Where there is no GPU, and no other devices are given, a call is one of the module as it is.
     Errors: those of the module, which name the device; Error where the module is elsewhere.
     """
 
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
-        super().__init__(module, device_ids, output_device, dim)
-        self.__dict__["module"] = module
+        of_gpus = device_ids is None or device_ids and all(isinstance(x, int) or str(x).startswith("cuda") for x in device_ids)
+        alone = bool(of_gpus) and not _cuda.is_available()
+        super().__init__(module, ["cpu"] if alone else device_ids, None if alone else output_device, dim)
+        self.__dict__.update(module=module, _alone=alone)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module returns for the whole batch."""
+        if self._alone:
+            return self.module(*args, **kwargs)
         tensors: list[Tensor] = []
         given = flatten((args, kwargs), tensors)
         shapes: dict[int, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +11,18 @@ from .._modes import enable_grad
 from ..autograd import Function
 from ._tree import flat
 
+_Context = contextlib.AbstractContextManager[Any]
+
 
 class _Again(Function):
     @staticmethod
-    def forward(ctx: Any, run: Any, state: Any, made: list[Any], *tensors: Any) -> Any:
+    def forward(ctx: Any, run: Any, contexts: Any, state: Any, made: list[Any], *tensors: Any) -> Any:
         ctx.run, ctx.state = run, state
+        now, ctx.context = contexts
         ctx.save_for_backward(*tensors)
         results: list[Any] = []
-        made.append(flat(run(tensors), results))
+        with now:
+            made.append(flat(run(tensors), results))
         return results[0] if len(results) == 1 else tuple(results)
 
     @staticmethod
@@ -27,7 +32,7 @@ class _Again(Function):
         if ctx.state is not None:
             _gradus.default_generator.set_state(ctx.state)
         try:
-            with enable_grad():
+            with enable_grad(), ctx.context:
                 results: list[Any] = []
                 flat(ctx.run(inputs), results)
         finally:
@@ -35,14 +40,17 @@ class _Again(Function):
                 _gradus.default_generator.set_state(now)
         pairs = [(out, grad) for out, grad in zip(results, grads) if out.requires_grad and grad is not None]
         _gradus._backward([out for out, _ in pairs], [grad for _, grad in pairs], None, False, None)
-        return (None, None, None, *(x.grad for x in inputs))
+        return (None, None, None, None, *(x.grad for x in inputs))
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
-               preserve_rng_state: bool = True, **kwargs: Any) -> Any:
+               preserve_rng_state: bool = True,
+               context_fn: Callable[[], tuple[_Context, _Context]] | None = None,
+               determinism_check: str = "default", debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
     """function(*args, **kwargs) that keeps its arguments alone; the backward pass computes it again.
 
-    preserve_rng_state: with the same random numbers. use_reentrant: taken, without effect.
+    preserve_rng_state: with the same random numbers. context_fn: returns the context of the first computation, and that of
+    the second. use_reentrant, determinism_check, debug, early_stop: taken, without effect.
 
     >>> import gradus
     >>> from gradus.utils.checkpoint import checkpoint
@@ -64,7 +72,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     # The parameters of the function have gradients even where no argument has one.
     anchor = _gradus.empty(0, requires_grad=True)
     state = _gradus.default_generator.get_state() if preserve_rng_state else None
-    results = _Again.apply(lambda values: run(list(values)[1:]), state, made, anchor, *tensors)
+    contexts = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
+    results = _Again.apply(lambda values: run(list(values)[1:]), contexts, state, made, anchor, *tensors)
     return made[0](iter(results if isinstance(results, tuple) else (results,)))
 
 

@@ -38,12 +38,26 @@ bool load_one(nb::handle from, indexing::TensorIndex& to) {
       to = tensor;
   } else if (int64_t value; load(from, true, value)) {
     to = value;
+  } else if (PyList_Check(object) && PyList_Size(object) == 0) {
+    to = empty({0}, kLong);
   } else if (std::optional<Tensor> tensor = tensor_from(from)) {
     to = *tensor;
   } else {
     return false;
   }
   return true;
+}
+
+// A list that stands for a tuple: [rows, columns] as tensors, or one that has a slice, None or ....
+bool is_list_of_indices(nb::handle from) {
+  if (!PyList_Check(from.ptr())) return false;
+  for (const nb::handle item : nb::borrow<nb::list>(from)) {
+    PyObject* const object = item.ptr();
+    if (object == Py_None || object == Py_Ellipsis || PySlice_Check(object) ||
+        (is_tensor(object) && tensor_of(object).dim() > 0))
+      return true;
+  }
+  return false;
 }
 
 std::vector<indexing::TensorIndex> indices_of(nb::handle key) {
@@ -60,8 +74,12 @@ std::vector<indexing::TensorIndex> indices_of(nb::handle key) {
 bool load(nb::handle from, bool, std::vector<indexing::TensorIndex>& to) {
   to.clear();
   indexing::TensorIndex one(indexing::None);
-  if (!PyTuple_Check(from.ptr())) {
-    if (!load_one(from, one)) return false;
+  if (is_list_of_indices(from)) return load(nb::tuple(nb::borrow<nb::list>(from)), true, to);
+  if (!PyTuple_Check(from.ptr()) || PyTuple_Size(from.ptr()) == 0) {
+    if (PyTuple_Check(from.ptr()))
+      one = indexing::Ellipsis;
+    else if (!load_one(from, one))
+      return false;
     to.push_back(one);
     return true;
   }

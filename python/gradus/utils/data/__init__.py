@@ -125,8 +125,15 @@ class Subset(Dataset[_T]):
     def __init__(self, dataset: Dataset[_T], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index: int) -> _T:
-        return self.dataset[self.indices[index]]
+    def __getitem__(self, index: Any) -> _T:
+        return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> Any:
+        """The examples of a batch, by one call where the dataset takes one."""
+        of_many = getattr(self.dataset, "__getitems__", None)
+        if of_many is None or type(self).__getitem__ is not Subset.__getitem__:
+            return [self[i] for i in indices]
+        return of_many([self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -267,7 +274,10 @@ def _seeded(seed: int) -> WorkerInfo:
 
 def _fetched(dataset: Any, collate: Any, indices: Any, batched: bool) -> Any:
     """The batch of some indices, or the example of one."""
-    return collate([dataset[i] for i in indices] if batched else dataset[indices])
+    if not batched:
+        return collate(dataset[indices])
+    of_many = getattr(dataset, "__getitems__", None)
+    return collate([dataset[i] for i in indices] if of_many is None else of_many(indices))
 
 
 def _fetch_in_worker(indices: Any, seed: int, batched: bool) -> Any:
@@ -325,13 +335,17 @@ def _check_options(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: A
             raise _gradus.ValueError(f"DataLoader: {text}")
 
 
+_FIXED = ("batch_sampler", "batch_size", "dataset", "drop_last", "persistent_workers", "sampler")
+
+
 class DataLoader(Generic[_T]):
     """Batches of a dataset. Their order is the same whatever num_workers is.
 
     num_workers: processes that make the batches; 0: the calling thread makes them. They are forked on Linux where
     there is no GPU, and else begin anew and get the dataset by pickle. In a process
     each batch begins with a seed of its own for gradus, random and NumPy, so its random numbers do not
-    depend on num_workers either.
+    depend on num_workers either. persistent_workers, pin_memory_device, in_order: taken, without effect.
+    Once it is made, the dataset, the samplers, batch_size, drop_last and persistent_workers are not assigned: ValueError.
 
     >>> import gradus
     >>> from gradus.utils.data import DataLoader, TensorDataset
@@ -339,21 +353,26 @@ class DataLoader(Generic[_T]):
     [[0, 1], [2, 3], [4]]
     """
 
+    _made = False
+
     def __init__(self, dataset: Dataset[_T], batch_size: int | None = 1, shuffle: bool | None = None,
                  sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
                  collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False,
                  drop_last: bool = False, timeout: float = 0,
                  worker_init_fn: Callable[[int], Any] | None = None,
                  multiprocessing_context: Any = None, generator: _gradus.Generator | None = None, *,
-                 prefetch_factor: int | None = None, persistent_workers: bool = False) -> None:
+                 prefetch_factor: int | None = None, persistent_workers: bool = False,
+                 pin_memory_device: str = "", in_order: bool = True) -> None:
         _check_options(batch_size, shuffle, sampler, batch_sampler, num_workers, drop_last, timeout, prefetch_factor,
                        persistent_workers)
-        self.dataset, self.batch_size, self.num_workers = dataset, batch_size, num_workers
+        self.dataset, self.num_workers = dataset, num_workers
+        self.batch_size = batch_size if batch_sampler is None else None
         self.collate_fn: Callable[[Any], Any] = \
-            collate_fn or (default_collate if batch_size or batch_sampler else default_convert)
+            collate_fn or (default_convert if batch_size is None and batch_sampler is None else default_collate)
         self.pin_memory, self.drop_last, self.generator = pin_memory, drop_last, generator
-        self.worker_init_fn, self.prefetch_factor = worker_init_fn, prefetch_factor or 2
-        self.timeout = timeout or None
+        self.worker_init_fn, self.timeout = worker_init_fn, timeout
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
+        self.persistent_workers, self.pin_memory_device, self.in_order = persistent_workers, pin_memory_device, in_order
         self.multiprocessing_context = multiprocessing_context
         self.batch_sampler = batch_sampler
         self.sampler = sampler
@@ -369,8 +388,19 @@ class DataLoader(Generic[_T]):
                     SequentialSampler(dataset)
             if batch_size is not None:
                 self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._made and name in _FIXED:
+            raise _gradus.ValueError(f"DataLoader: {name} is assigned after the {type(self).__name__} was made; "
+                                     "expected it at construction, make another one")
+        super().__setattr__(name, value)
 
     def __len__(self) -> int:
+        if isinstance(self.dataset, IterableDataset):
+            count = len(self.dataset)  # type: ignore[arg-type]  # Python says where it has none
+            size = self.batch_size or 1
+            return count // size if self.drop_last else -(-count // size)
         return len(self.batch_sampler if self.batch_sampler is not None else self.sampler)
 
     def _batches(self) -> Iterator[Any]:
@@ -401,7 +431,7 @@ class DataLoader(Generic[_T]):
                                       for i, worker in enumerate(workers))
             while ahead:
                 worker, made = ahead.popleft()
-                batch = made.result(self.timeout)
+                batch = made.result(self.timeout or None)
                 if isinstance(batch, _Failure):
                     batch.raise_again()
                 if isinstance(batch, _End):
@@ -427,10 +457,10 @@ class DataLoader(Generic[_T]):
             seed = int(_gradus.randint(0, 2**62, (), generator=self.generator).item())
             remaining = zip(indices, itertools.count(seed))
             try:
-                for each in itertools.islice(remaining, self.num_workers * self.prefetch_factor):
+                for each in itertools.islice(remaining, self.num_workers * (self.prefetch_factor or 1)):
                     ahead.append(workers.submit(_fetch_in_worker, *each, batched))
                 while ahead:
-                    batch = ahead.popleft().result(self.timeout)
+                    batch = ahead.popleft().result(self.timeout or None)
                     for each in itertools.islice(remaining, 1):
                         ahead.append(workers.submit(_fetch_in_worker, *each, batched))
                     if isinstance(batch, _Failure):

@@ -30,12 +30,19 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """All indices in random order, or so many drawn with replacement."""
+    """All indices in random order, or so many drawn with replacement.
+
+    num_samples: by default the size of data_source; the order is followed by another one where it is more.
+    Errors: ValueError where it is less than 1, as for an empty data_source.
+    """
 
     def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
                  generator: _gradus.Generator | None = None) -> None:
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
+        if self.num_samples < 1:
+            raise _gradus.ValueError(f"RandomSampler: num_samples is {self.num_samples}; expected 1 or more, and a data_source "
+                                     "that is not empty")
 
     @property
     def num_samples(self) -> int:
@@ -46,8 +53,9 @@ class RandomSampler(Sampler):
         if self.replacement:
             drawn = _gradus.randint(0, size, (self.num_samples,), generator=self.generator)
             return iter(drawn.tolist())
-        order = _gradus.randperm(size, generator=self.generator).tolist()
-        return iter(order[:self.num_samples])
+        rounds = range(0, self.num_samples, size)
+        orders = (_gradus.randperm(size, generator=self.generator).tolist() for _ in rounds)
+        return itertools.islice(itertools.chain.from_iterable(orders), self.num_samples)
 
     def __len__(self) -> int:
         return self.num_samples
@@ -57,6 +65,8 @@ class BatchSampler(Sampler):
     """Lists of batch_size indices of another sampler."""
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
+        if batch_size < 1:
+            raise _gradus.ValueError(f"BatchSampler: batch_size is {batch_size}; expected 1 or more")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
