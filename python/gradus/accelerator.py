@@ -26,3 +26,13 @@ def synchronize(device: Any = None) -> None:
     """Waits for the GPU."""
     if is_available():
         _gradus._cuda.synchronize(*(() if device is None else (device,)))
+
+
+def current_device_index() -> int:
+    """The index of the current GPU."""
+    return int(_gradus._cuda.current_device())
+
+
+def set_device_index(device: Any) -> None:
+    """Makes a GPU the current one."""
+    _gradus._cuda.set_device(device)

@@ -11,11 +11,56 @@ from .amp import GradScaler, autocast as _autocast
 from ._gradus._cuda import *  # noqa: F403
 from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
-from ._gradus._cuda import _StaticInputs, current_device, current_stream, set_device, set_stream
+from ._gradus._cuda import _StaticInputs, current_device, current_stream, get_device_capability, is_available, set_device, set_stream
+from ._gradus import OutOfMemoryError as OutOfMemoryError
 from ._tensor_types import tensor_types
 
 (FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor,
  BoolTensor) = tensor_types("cuda").values()
+
+
+def init() -> None:
+    """Does nothing: a GPU is made ready by its first use."""
+
+
+def is_initialized() -> bool:
+    """Whether there is a GPU."""
+    return bool(is_available())
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the current GPU computes with bfloat16: all do; without including_emulation, those of capability 8.0 and newer."""
+    return bool(is_available()) and (including_emulation or get_device_capability()[0] >= 8)
+
+
+def ipc_collect() -> None:
+    """Does nothing: memory is not shared with other processes by handles."""
+
+
+def _memory_of(name: str, meaning: str) -> Callable[..., int]:
+    of_device = getattr(_gradus._cuda, name)
+
+    def memory(device: Any = None) -> int:
+        return of_device(device) if is_available() else 0
+
+    memory.__name__ = memory.__qualname__ = name
+    memory.__doc__ = f"{meaning}, in bytes, by default of the current GPU; 0 where there is no GPU."
+    return memory
+
+
+memory_allocated = _memory_of("memory_allocated", "What tensors use")
+max_memory_allocated = _memory_of("max_memory_allocated", "The most that tensors have used")
+memory_reserved = _memory_of("memory_reserved", "What is held, for tensors and for those to come")
+max_memory_reserved = _memory_of("max_memory_reserved", "The most that has been held")
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:  # type: ignore[no-redef]
+    """max_memory_allocated() and max_memory_reserved() begin anew; nothing where there is no GPU."""
+    if is_available():
+        _gradus._cuda.reset_peak_memory_stats(device)
+
+
+reset_max_memory_allocated = reset_peak_memory_stats
 
 
 class device:

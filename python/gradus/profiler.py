@@ -116,6 +116,11 @@ class profile:
         """Time and memory by operation; its table() is text."""
         return self._measured().key_averages(group_by_input_shape)
 
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time on the CPU of all operations, in microseconds."""
+        return float(sum(each.self_cpu_time_total for each in self.key_averages()))
+
     def module_averages(self) -> Any:
         """Time by module; needs with_modules=True."""
         return self._measured().module_averages()

@@ -22,6 +22,9 @@ class DistributedError(Error): ...
 class NanError(Error):
     report: gradus._gradus._watch.NanReport
 
+class dtype:
+    def __call__(self, value: Any = ...) -> Tensor: ...
+
 class device:
     def __eq__(self, other: object) -> bool: ...
 

@@ -187,3 +187,172 @@ def test_divergences_of_what_is_certain():
     sure = d.Bernoulli(gradus.tensor([0.0, 1.0, 0.0]))
     assert d.kl_divergence(sure, sure).tolist() == [0, 0, 0]
     assert d.kl_divergence(sure, d.Bernoulli(gradus.tensor([1.0, 0.5, 0.5]))).isinf().tolist() == [True, False, False]
+
+
+# A class, its arguments as lists and numbers, values, and what is compared besides log_prob.
+AGAINST_TORCH = [
+    ("NegativeBinomial", {"total_count": 3.0, "probs": [0.25, 0.5]}, [2.0, 0.0], "mean mode variance"),
+    ("NegativeBinomial", {"total_count": [0.0, 2.5], "logits": [0.3, -1.0]}, [0.0, 3.0], "mean mode variance"),
+    ("Weibull", {"scale": [1.0, 2.0], "concentration": [1.5, 3.0]}, [0.5, 1.5], "mean mode variance entropy cdf icdf"),
+    ("Pareto", {"scale": [1.0, 0.5], "alpha": [0.75, 3.0]}, [1.5, 0.8], "mean mode variance entropy cdf icdf"),
+    ("HalfCauchy", {"scale": [1.0, 2.0]}, [0.5, 3.0], "mean mode variance entropy cdf icdf"),
+    ("InverseGamma", {"concentration": [0.5, 3.0], "rate": [1.0, 2.0]}, [0.5, 0.3], "mean mode variance entropy cdf"),
+    ("VonMises", {"loc": [0.5, -1.0], "concentration": [0.1, 4.0]}, [0.7, -0.9], "mean mode variance"),
+    ("LowRankMultivariateNormal", {"loc": [1.0, 2.0, 0.0], "cov_factor": [[1.0], [0.5], [-2.0]], "cov_diag": [1.0, 2.0, 0.5]},
+     [0.5, 1.0, 1.5], "mean mode variance entropy covariance_matrix precision_matrix scale_tril"),
+    ("LogisticNormal", {"loc": [0.1, -0.5], "scale": [1.0, 2.0]}, [0.2, 0.3, 0.5], "loc scale"),
+    ("MultivariateNormal", {"loc": [1.0, 2.0], "precision_matrix": [[2.0, 0.5], [0.5, 1.0]]}, [0.0, 1.0],
+     "mean variance entropy covariance_matrix precision_matrix scale_tril"),
+    ("Gamma", {"concentration": [0.5, 2.0], "rate": [1.0, 3.0]}, [0.5, 1.0], "cdf"), ("Chi2", {"df": [3.0, 1.0]}, [0.5, 2.0], "cdf"),
+    ("HalfNormal", {"scale": [0.5, 2.0]}, [0.3, 1.0], "cdf icdf"), ("LogNormal", {"loc": [0.5, 0.0], "scale": 2.0}, [0.3, 0.9], "cdf icdf"),
+]
+
+
+@pytest.mark.parametrize("name, arguments, value, names", AGAINST_TORCH)
+def test_a_distribution_is_that_of_torch(name, arguments, value, names):
+    torch = pytest.importorskip("torch")
+
+    def made(library, home):
+        return getattr(home, name)(**{key: library.tensor(each, dtype=library.float64) for key, each in arguments.items()})
+
+    ours, theirs = made(gradus, d), made(torch, torch.distributions)
+    assert tuple(ours.batch_shape) == tuple(theirs.batch_shape) and tuple(ours.event_shape) == tuple(theirs.event_shape)
+    x = T(value, dtype=gradus.float64)
+    for part in ["log_prob", *names.split()]:
+        expected, given = getattr(theirs, part), getattr(ours, part)
+        if callable(expected):
+            argument = torch.tensor(value, dtype=torch.float64) if part in ("log_prob", "cdf") else torch.tensor([0.2, 0.7]).double()
+            some = [] if part == "entropy" else [argument]
+            expected, given = expected(*some), given(*[T(each.tolist(), dtype=gradus.float64) for each in some])
+        assert tuple(given.shape) == tuple(expected.shape), part
+        assert gradus.allclose(given, T(expected.tolist(), dtype=gradus.float64), rtol=1e-5, equal_nan=True), part
+    larger = ours.expand((4, *ours.batch_shape))
+    assert tuple(larger.sample((2,)).shape) == (2, 4, *theirs.batch_shape, *theirs.event_shape)
+    assert gradus.allclose(larger.log_prob(x)[3], ours.log_prob(x))
+
+
+@pytest.mark.parametrize("of", [
+    d.NegativeBinomial(3.0, T(0.25)), d.Weibull(2.0, T(1.5)), d.Pareto(1.0, T(6.0)), d.InverseGamma(T(6.0), 2.0),
+    d.LowRankMultivariateNormal(T([1.0, 2.0]), T([[1.0], [0.5]]), T([1.0, 2.0]))], ids=lambda x: type(x).__name__)
+def test_samples_of_more_distributions_have_the_moments(of):
+    test_samples_have_the_moments(of)
+
+
+def test_samples_by_their_shares():
+    gradus.manual_seed(6)
+    angles = d.VonMises(T([3.0, 0.0]), T([2.0, 1e-7])).sample((20000,))
+    assert bool((angles.abs() <= math.pi + 1e-6).all())
+    around = angles[:, 0] - 3
+    assert abs(around.sin().mean().item()) < 0.02 and abs(1 - around.cos().mean().item() - d.VonMises(3.0, 2.0).variance.item()) < 0.02
+    x = d.HalfCauchy(2.0).sample((20000,))
+    assert abs((x < d.HalfCauchy(2.0).icdf(T(0.5))).float().mean().item() - 0.5) < 0.02
+    shares = d.LogisticNormal(gradus.zeros(3), gradus.ones(3)).sample((5,))
+    assert shares.shape == (5, 4) and gradus.allclose(shares.sum(-1), gradus.ones(5))
+    p = T(1.5, requires_grad=True)
+    for of in (d.Weibull(p, p), d.Pareto(p, p), d.InverseGamma(p, p), d.HalfCauchy(p)):
+        assert bool(gradus.autograd.grad(of.rsample(), p)[0].isfinite())
+
+
+def test_a_mixture_has_the_shares_of_its_parts():
+    mixed = d.MixtureSameFamily(d.Categorical(T([1.0, 3.0])), d.Normal(T([0.0, 4.0]), 1.0))
+    expected = 0.25 * d.Normal(0.0, 1.0).cdf(T([1.0, 5.0])) + 0.75 * d.Normal(4.0, 1.0).cdf(T([1.0, 5.0]))
+    assert gradus.allclose(mixed.cdf(T([1.0, 5.0])), expected)
+
+
+TRANSFORMS = [
+    ("SoftplusTransform", (), [-1.0, 0.5, 3.0]), ("PowerTransform", (-0.5,), [1.0, 0.5, 3.0]),
+    ("StickBreakingTransform", (), [-1.0, 0.5, 3.0]),
+    ("SoftmaxTransform", (), [-1.0, 0.5, 3.0]), ("AffineTransform", (1.0, -2.0), [-1.0, 0.5, 3.0])]
+
+
+@pytest.mark.parametrize("name, arguments, x", TRANSFORMS, ids=[each[0] for each in TRANSFORMS])
+def test_a_transform_is_that_of_torch(name, arguments, x):
+    torch = pytest.importorskip("torch")
+    ours = getattr(d.transforms, name)(*map(T, arguments))
+    theirs = getattr(torch.distributions.transforms, name)(*map(torch.tensor, arguments))
+    y, expected = ours(T(x)), theirs(torch.tensor(x))
+    assert gradus.allclose(y, T(expected.tolist())) and gradus.allclose(ours.inv(y), T(theirs.inv(expected).tolist()), atol=1e-5)
+    assert ours.bijective == theirs.bijective and tuple(ours.forward_shape((2, 3))) == tuple(theirs.forward_shape((2, 3)))
+    assert tuple(ours.inv.forward_shape((2, 3))) == tuple(theirs.inv.forward_shape((2, 3)))
+    if ours.bijective:
+        expected = theirs.log_abs_det_jacobian(torch.tensor(x), expected)
+        assert gradus.allclose(ours.log_abs_det_jacobian(T(x), y), T(expected.tolist()))
+        together = d.IndependentTransform(ours, 1) if not ours.event_dim else ours
+        assert gradus.allclose(together.log_abs_det_jacobian(T(x), y), T(expected.sum().tolist()))
+
+
+@pytest.mark.parametrize("registry", ["biject_to", "transform_to"])
+@pytest.mark.parametrize("constraint", [
+    lambda c: c.real, lambda c: c.real_vector, lambda c: c.positive, lambda c: c.nonnegative, lambda c: c.greater_than(2.0),
+    lambda c: c.less_than(2.0), lambda c: c.unit_interval, lambda c: c.interval(-1.0, 3.0), lambda c: c.half_open_interval(0.0, 2.0),
+    lambda c: c.simplex])
+def test_a_constraint_has_the_transform_of_torch(registry, constraint):
+    torch = pytest.importorskip("torch")
+    x = [-1.0, 0.5, 3.0]
+    ours, theirs = getattr(d, registry)(constraint(d.constraints)), getattr(torch.distributions, registry)(
+        constraint(torch.distributions.constraints))
+    y, expected = ours(T(x)), theirs(torch.tensor(x))
+    assert gradus.allclose(y, T(expected.tolist())) and bool(constraint(d.constraints).check(y).all())
+    assert gradus.allclose(ours.inv(y), T(theirs.inv(expected).tolist()), atol=1e-5)
+    if ours.bijective:
+        assert gradus.allclose(ours.log_abs_det_jacobian(T(x), y), T(theirs.log_abs_det_jacobian(torch.tensor(x), expected).tolist()))
+
+
+def test_a_constraint_without_a_transform_is_an_error():
+    with pytest.raises(NotImplementedError, match="none is known for OneHot"):
+        d.biject_to(d.constraints.one_hot)
+
+
+def test_shares_of_functions_that_fall():
+    of = d.TransformedDistribution(d.Normal(0.0, 1.0), [d.AffineTransform(1.0, -2.0)])
+    below = d.Normal(1.0, 2.0)
+    assert gradus.allclose(of.cdf(T([0.0, 2.0])), below.cdf(T([0.0, 2.0])))
+    assert gradus.allclose(of.icdf(T([0.2, 0.9])), below.icdf(T([0.2, 0.9])))
+
+
+def test_modules_have_the_names_of_those_of_torch():
+    torch = pytest.importorskip("torch")
+    import importlib
+
+    for name in dir(torch.distributions):
+        kind = getattr(torch.distributions, name)
+        if isinstance(kind, type) and hasattr(d, name):
+            assert getattr(importlib.import_module(kind.__module__.replace("torch", "gradus")), name) is getattr(d, name)
+    from gradus.distributions.categorical import Categorical
+    from gradus.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+
+    assert Categorical is d.Categorical and isinstance(d.MultivariateNormal.scale_tril, lazy_property)
+    assert [x.shape for x in broadcast_all(T([1.0, 2.0]), 3)] == [(2,), (2,)] and clamp_probs(T([0.0])) > 0
+    assert gradus.allclose(probs_to_logits(logits_to_probs(T([0.5, -1.0]), True), True), T([0.5, -1.0]))
+
+
+def test_errors_are_those_of_torch():
+    for of in (d.Normal(0.0, 1.0), d.StudentT(3.0), d.Categorical(T([0.5, 0.5])), d.Multinomial(2, T([0.5, 0.5])),
+               d.LogNormal(0.0, 1.0), d.Independent(d.Normal(T([0.0]), 1.0), 1),
+               d.MixtureSameFamily(d.Categorical(T([1.0, 3.0])), d.Normal(T([0.0, 4.0]), 1.0))):
+        with pytest.raises(ValueError, match="the value argument is 2, of type int; expected a Tensor"):
+            of.log_prob(2)
+    with pytest.raises(ValueError, match="expected a Tensor"):
+        d.Normal(0.0, 1.0).cdf(0.5)
+    assert d.Normal(0.0, 1.0, validate_args=False).log_prob(0) < 0
+    zeros, eye = gradus.zeros(2), gradus.eye(2)
+    for matrix in ({"covariance_matrix": -eye}, {"precision_matrix": -eye}, {"scale_tril": -eye},
+                   {"covariance_matrix": T([[1.0, 2.0], [0.0, 1.0]])}):
+        with pytest.raises(ValueError, match=f"MultivariateNormal: {next(iter(matrix))} has"):
+            d.MultivariateNormal(zeros, **matrix)
+    with pytest.raises(ValueError, match="NegativeBinomial: probs has 1.0"):
+        d.NegativeBinomial(2, T(1.0))
+    with pytest.raises(ValueError, match="cov_factor has the shape"):
+        d.LowRankMultivariateNormal(zeros, eye[:1], gradus.ones(2))
+    assert repr(d.MultivariateNormal(zeros, eye)) == "MultivariateNormal(loc: gradus.Size([2]), covariance_matrix: gradus.Size([2, 2]))"
+
+
+def test_a_matrix_of_a_batch_is_kept_with_its_gradient():
+    matrix = gradus.eye(2).requires_grad_()
+    of = d.MultivariateNormal(gradus.zeros(3, 2), matrix)
+    assert of.covariance_matrix.shape == of.scale_tril.shape == (3, 2, 2)
+    with gradus.no_grad():
+        assert of.precision_matrix.requires_grad
+    larger = of.expand((4, 3))
+    assert larger.precision_matrix.shape == larger.covariance_matrix.shape == (4, 3, 2, 2)
+    assert larger.log_prob(gradus.zeros(2)).shape == (4, 3)

@@ -297,3 +297,13 @@ def test_gradients_of_what_can_be_iterated_over():
     assert [tuple(g.shape) for g in grads] == [(1, 2), (1,)]
     loss = model(gradus.ones(1, 2)).sum()
     assert len(gradus.autograd.grad(loss, dict(model.named_parameters()).values())) == 2
+
+
+def test_a_buffer_that_becomes_an_attribute_is_registered():
+    model = nn.Module()
+    model.seen, model.shown = nn.Buffer(gradus.ones(2)), nn.Buffer(gradus.zeros(1), persistent=False)
+    assert list(model.state_dict()) == ["seen"] and [name for name, _ in model.named_buffers()] == ["seen", "shown"]
+    assert not list(model.parameters()) and model.double().seen.dtype == gradus.float64
+    model.seen = gradus.zeros(2)
+    assert list(model.state_dict()["seen"]) == [0, 0]
+    assert copy.deepcopy(model).seen.equal(model.seen)

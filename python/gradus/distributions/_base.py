@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .. import _gradus
 from .._forms import Size, broadcast_shapes, broadcast_tensors  # type: ignore[attr-defined]
-from .._modes import no_grad
+from .._modes import enable_grad, no_grad
+
+
+class lazy_property:
+    """A property that is computed when it is first asked for, with a gradient, and kept."""
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        self.wrapped = wrapped
+        self.__doc__ = wrapped.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        with enable_grad():
+            value = self.wrapped(instance)
+        instance.__dict__[self.wrapped.__name__] = value
+        return value
 
 
 class Distribution:
@@ -134,7 +151,12 @@ class Distribution:
                                  "or validate_args=False to compute with others")
 
     def _check_sample(self, value: Any) -> None:
-        if self._validate_args and self.support is not None:
+        if not self._validate_args:
+            return
+        if not isinstance(value, _gradus.Tensor):
+            raise _gradus.ValueError(f"{type(self).__name__}: log_prob: the value argument is {value!r}, of type "
+                                     f"{type(value).__name__}; expected a Tensor; use gradus.tensor")
+        if self.support is not None:
             self._check("log_prob: value", value, self.support)
 
     def __repr__(self) -> str:
@@ -201,7 +223,7 @@ class Independent(Distribution):
 
 
 HALF_LOG_2PI = math.log(2 * math.pi) / 2
-__all__ = ["Distribution", "HALF_LOG_2PI", "Independent", "broadcast_shapes", "tensors"]
+__all__ = ["Distribution", "HALF_LOG_2PI", "Independent", "broadcast_shapes", "lazy_property", "tensors"]
 
 
 def tiny(x: Any) -> float:

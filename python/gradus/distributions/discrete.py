@@ -9,6 +9,7 @@ from .._gradus._nn import functional as _functional
 from .._modes import enable_grad, no_grad
 from . import constraints
 from ._base import Distribution, tensors
+from .gamma import Gamma
 
 
 def _inside(probs: Any) -> Any:
@@ -274,11 +275,10 @@ class Geometric(_OfOneProb):
         return Bernoulli(self.probs, validate_args=False).entropy() / self.probs
 
 
-class Binomial(Forwards, Distribution):
-    """The number of successes among total_count trials."""
+class _OfCount(Forwards, Distribution):
+    """A distribution of a count of trials, and of the probability of success."""
 
-    arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
-                       "logits": constraints.real}
+    total_count: Any
 
     def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None,
                  validate_args: bool | None = None) -> None:
@@ -286,6 +286,13 @@ class Binomial(Forwards, Distribution):
         self.total_count, given = tensors(total_count, one._param)
         self._of = one.expand(given.shape)
         super().__init__(given.shape, (), validate_args)
+
+
+class Binomial(_OfCount):
+    """The number of successes among total_count trials."""
+
+    arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval,
+                       "logits": constraints.real}
 
     @property
     def support(self) -> Any:
@@ -312,6 +319,44 @@ class Binomial(Forwards, Distribution):
         return ways + _gradus.xlogy(value, probs) + _gradus.xlogy(n - value, 1 - probs)
 
 
+class NegativeBinomial(_OfCount):
+    """The number of successes of probability probs before total_count failures."""
+
+    arg_constraints = {"total_count": constraints.nonnegative, "probs": constraints.half_open_interval(0.0, 1.0),
+                       "logits": constraints.real}
+    support = constraints.nonnegative_integer  # type: ignore[assignment]
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None,
+                 validate_args: bool | None = None) -> None:
+        super().__init__(total_count, probs, logits, validate_args)
+        if self._validate_args and probs is not None:
+            self._check("probs", self.probs, self.arg_constraints["probs"])
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        return self.mean / (-self.logits).sigmoid()
+
+    @no_grad()
+    def sample(self, sample_shape: Any = ()) -> Any:
+        rate = Gamma(self.total_count, (-self.logits).exp(), False).sample(sample_shape)
+        return _gradus.poisson(rate)
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = (n + value).lgamma() - (value + 1).lgamma() - n.lgamma()
+        ways = _gradus.where(n + value == 0, 0.0, ways)
+        return ways - n * _functional.softplus(logits) - value * _functional.softplus(-logits)
+
+
 class Multinomial(OfChoices):
     """How often each of several results comes in total_count draws."""
 
@@ -333,6 +378,7 @@ class Multinomial(OfChoices):
         return self._one_hot(self._of.sample((self.total_count, *sample_shape))).sum(0)
 
     def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
         return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + _gradus.xlogy(value, self.probs).sum(-1)
 
 
@@ -401,5 +447,10 @@ class MixtureSameFamily(Distribution):
         return drawn.gather(dim, places.expand(*sizes)).squeeze(dim)
 
     def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
         each = self.component_distribution.log_prob(value.unsqueeze(-1 - len(self._event_shape)))
         return (each + self.mixture_distribution.logits).logsumexp(-1)
+
+    def cdf(self, value: Any) -> Any:
+        self._check_sample(value)
+        return (self.component_distribution.cdf(value.unsqueeze(-1)) * self.mixture_distribution.probs).sum(-1)

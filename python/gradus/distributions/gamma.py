@@ -97,6 +97,10 @@ class Gamma(Distribution):
         a = self.concentration
         return _gradus.xlogy(a, self.rate) + _gradus.xlogy(a - 1, value) - self.rate * value - a.lgamma()
 
+    def cdf(self, value: Any) -> Any:
+        self._check_sample(value)
+        return _gradus.igamma(self.concentration, self.rate * value)
+
     def entropy(self) -> Any:
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1 - a) * a.digamma()
@@ -110,6 +114,48 @@ class Chi2(Gamma):
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         self.df, = tensors(df)
         super().__init__(self.df / 2, 0.5, validate_args)
+
+
+class InverseGamma(Distribution):
+    """The distribution of 1 / x, where x is one of Gamma."""
+
+    arg_constraints = Gamma.arg_constraints
+    support = constraints.positive  # type: ignore[assignment]
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self.concentration, self.rate = tensors(concentration, rate)
+        super().__init__(self.concentration.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        a = self.concentration.clamp(min=1)
+        return self.rate / (a - 1)
+
+    @property
+    def mode(self) -> Any:
+        return self.rate / (self.concentration + 1)
+
+    @property
+    def variance(self) -> Any:
+        a = self.concentration.clamp(min=2)
+        return self.rate ** 2 / ((a - 1) ** 2 * (a - 2))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        return self.rate / gamma_rsample(self.concentration, self._extended_shape(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        self._check_sample(value)
+        a = self.concentration
+        return _gradus.xlogy(a, self.rate) - a.lgamma() - (a + 1) * value.log() - self.rate / value
+
+    def cdf(self, value: Any) -> Any:
+        self._check_sample(value)
+        return _gradus.igammac(self.concentration, self.rate / value)
+
+    def entropy(self) -> Any:
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
 
 class Dirichlet(Distribution):

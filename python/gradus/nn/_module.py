@@ -545,12 +545,12 @@ def _set_training(self: Module, training: bool) -> None:
 setattr(Module, "training", property(Module.training.fget, _set_training, doc=Module.training.__doc__))  # type: ignore[attr-defined]
 
 
-def __dir__(self: Module) -> list[str]:
+def _dir(self: Module) -> list[str]:
     options = self._options() if _class_of_cpp(type(self)) else {}
     return sorted({*object.__dir__(self), *options, *self._parameters, *self._buffers, *self._modules})
 
 
-setattr(Module, "__dir__", __dir__)
+setattr(Module, "__dir__", _dir)
 
 
 def all_weights(self: Module) -> list[list[Any]]:

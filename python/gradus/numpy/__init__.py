@@ -1,7 +1,7 @@
 """NumPy's names for gradus: import gradus.numpy as np.
 
-Arrays are gradus.Tensor, on the CPU. Functions have NumPy's names, keywords (axis, keepdims) and
-defaults (float64); methods and operators of an array are those of gradus. gradus.cupy is the same on
+Arrays are tensors, of the class ndarray, on the CPU. Functions have NumPy's names, keywords (axis, keepdims) and
+defaults (float64), operators its dtypes; methods of an array are those of gradus. gradus.cupy is the same on
 a GPU.
 
     >>> import gradus.numpy as np
@@ -10,15 +10,16 @@ a GPU.
 """
 
 from .. import e, inf, nan, pi
-from .._gradus import Tensor as ndarray
 from .._gradus import dtype
 from .._numpy import _NAMED_DTYPES
-from .._numpy import fill as _fill
+from .._numpy import fill as _fill, ndarray as ndarray
 from .._numpy_functions import Functions as _Functions
 
 newaxis = None
 _functions = _Functions("cpu")
 _fill(globals(), _functions)
-globals().update(_NAMED_DTYPES, bool_=_NAMED_DTYPES["bool"])
+globals().update(_NAMED_DTYPES, bool_=_NAMED_DTYPES["bool"], int_=_NAMED_DTYPES["int64"], intp=_NAMED_DTYPES["int64"],
+                 half=_NAMED_DTYPES["float16"], single=_NAMED_DTYPES["float32"], double=_NAMED_DTYPES["float64"])
 
-from . import fft, linalg, random
+from . import fft, linalg, random, testing
+from ._grids import c_ as c_, mgrid as mgrid, ogrid as ogrid, r_ as r_

@@ -277,6 +277,10 @@ nb::object set_attribute(nb::handle self, nb::handle name, nb::handle value) {
   if (is_parameter(value)) {
     register_parameter(module, text, value);
     has_bias(true);
+  } else if (is_tensor(value.ptr()) && buffer_class &&
+             PyObject_IsInstance(value.ptr(), buffer_class) == 1) {
+    self.attr("register_buffer")(name, value, value.attr("persistent"));
+    return nb::none();
   } else if (nb::isinstance<nn::Module>(value)) {
     // A module that leads back to this one is an attribute and no part.
     if (!holds(nb::cast<const nn::Module&>(value), module)) register_child(module, text, value);
@@ -344,6 +348,7 @@ nb::object move(nb::pointer_and_handle<nn::Module> self, const nb::args& args,
 
 void bind_modules(nb::module_& m) {
   m.def("_set_parameter_class", [](nb::handle cls) { parameter_class = cls.ptr(); });
+  m.def("_set_buffer_class", [](nb::handle cls) { buffer_class = cls.ptr(); });
   // Makes an object of a class derived from Tensor that shows the same memory, outside of the
   // graph.
   m.def("_make_parameter", [](nb::handle cls, const Tensor& data, bool requires_grad) {

@@ -14,6 +14,7 @@
 namespace gradus::python {
 
 PyObject* parameter_class = nullptr;
+PyObject* buffer_class = nullptr;
 
 bool is_parameter(nb::handle object) {
   return parameter_class && PyObject_IsInstance(object.ptr(), parameter_class) == 1;

@@ -19,6 +19,8 @@ namespace nb = nanobind;
 // The class gradus.nn.Parameter, which its module holds.
 extern PyObject* parameter_class;
 bool is_parameter(nb::handle object);
+// The class gradus.nn.Buffer.
+extern PyObject* buffer_class;
 
 bool has_parameter(nn::Module& module, const std::string& name);
 bool has_buffer(nn::Module& module, const std::string& name);

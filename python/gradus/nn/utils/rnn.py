@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
+from typing import Any
 
 from ... import _gradus
 from ..._gradus import Tensor
 from ..._gradus._nn import PackedSequence as PackedSequence
 
 
-def pad_sequence(sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0) -> Tensor:
-    """One tensor of sequences of different lengths, filled up by padding_value."""
-    return _gradus.pad_sequence(list(sequences), batch_first, padding_value)
+def _to(self: PackedSequence, *args: Any, **kwargs: Any) -> PackedSequence:
+    """As Tensor.to() for the elements, with the places on their device."""
+    data = self.data.to(*args, **kwargs)
+    if data is self.data:
+        return self
+    places = (each if each is None else each.to(data.device) for each in (self.sorted_indices, self.unsorted_indices))
+    return PackedSequence(data, self.batch_sizes, *places)
+
+
+setattr(PackedSequence, "to", _to)
+for _name in ("double", "float", "half", "long", "int", "short", "char", "byte"):
+    _dtype = getattr(_gradus, {"char": "int8", "byte": "uint8"}.get(_name, _name))
+    setattr(PackedSequence, _name, functools.partialmethod(_to, _dtype))
+
+
+def pad_sequence(sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0,
+                 padding_side: str = "right") -> Tensor:
+    """One tensor of sequences of different lengths, filled up by padding_value.
+
+    padding_side: "right": behind each sequence; "left": before it. Errors: ValueError for another side.
+
+    >>> import gradus
+    >>> x = [gradus.tensor([1, 2]), gradus.tensor([3])]
+    >>> gradus.nn.utils.rnn.pad_sequence(x, batch_first=True, padding_side="left").tolist()
+    [[1, 2], [0, 3]]
+    """
+    if padding_side not in ("left", "right"):
+        raise _gradus.ValueError(f"pad_sequence: padding_side is {padding_side!r}; expected 'left' or 'right'")
+    if padding_side == "right":
+        return _gradus.pad_sequence(list(sequences), batch_first, padding_value)
+    padded = _gradus.pad_sequence([each.flip(0) for each in sequences], batch_first, padding_value)
+    return padded.flip(1 if batch_first else 0)
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
