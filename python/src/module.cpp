@@ -9,7 +9,7 @@
 #include "nn/computed.h"
 #include "rows/direct.h"
 #include "rows/rows.h"
-#include "several_bases.h"
+#include "nn/several_bases.h"
 #include "types.h"
 
 namespace nb = nanobind;

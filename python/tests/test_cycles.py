@@ -208,6 +208,7 @@ def scheduler_of_a_function(token):
     trainer.token = token
     sgd = gradus.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
     trainer.scheduler = gradus.optim.lr_scheduler.LambdaLR(sgd, lambda epoch: 0.5 if trainer else 1)
+    sgd.step()
     trainer.scheduler.step()
     return trainer
 

@@ -63,5 +63,6 @@ def test_a_schedule_may_be_resumed_by_the_first_rate():
     optimizer = gradus.optim.SGD([{"params": [parameter()], "initial_lr": 0.5}], lr=0.1)
     optimizer.param_groups[0]["initial_lr"] = 0.25
     schedule = gradus.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 2.0 ** -step)
+    optimizer.step()
     schedule.step()
     assert optimizer.param_groups[0]["lr"] == 0.125

@@ -34,7 +34,7 @@ TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMargin
 TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d
 """, """
-Buffer Container LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d
+Container LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d
 LazyInstanceNorm3d LinearCrossEntropyLoss LinearCrossEntropyOptions NLLLoss2d RNNBase RNNCellBase UninitializedBuffer
 UninitializedParameter
 """

@@ -1,6 +1,6 @@
 """Random numbers under the names of numpy.random."""
 
-from .._numpy_functions import Random as _Random
+from .._numpy_objects import Random as _Random
 from . import _functions
 
 for _name in dir(_Random):

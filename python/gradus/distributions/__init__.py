@@ -7,10 +7,11 @@ from . import constraint_registry as constraint_registry, constraints as constra
 from . import transforms as transforms, utils as utils
 from ._base import Distribution as Distribution, Independent as Independent
 from .constraint_registry import biject_to as biject_to, transform_to as transform_to
-from .continuous import Cauchy as Cauchy, Exponential as Exponential, Gumbel as Gumbel, HalfCauchy as HalfCauchy
-from .continuous import HalfNormal as HalfNormal, Laplace as Laplace, LowRankMultivariateNormal as LowRankMultivariateNormal
-from .continuous import MultivariateNormal as MultivariateNormal, Normal as Normal, Pareto as Pareto, StudentT as StudentT
-from .continuous import Uniform as Uniform, VonMises as VonMises, Weibull as Weibull
+from .continuous import Cauchy as Cauchy, Gumbel as Gumbel, Laplace as Laplace, Normal as Normal, StudentT as StudentT
+from .continuous import Uniform as Uniform, VonMises as VonMises
+from .multivariate import LowRankMultivariateNormal as LowRankMultivariateNormal, MultivariateNormal as MultivariateNormal
+from .positive import Exponential as Exponential, HalfCauchy as HalfCauchy, HalfNormal as HalfNormal, Pareto as Pareto
+from .positive import Weibull as Weibull
 from .discrete import Bernoulli as Bernoulli, Binomial as Binomial, Categorical as Categorical, Geometric as Geometric
 from .discrete import MixtureSameFamily as MixtureSameFamily, Multinomial as Multinomial
 from .discrete import NegativeBinomial as NegativeBinomial

@@ -8,7 +8,9 @@ from typing import Any
 
 from .. import _gradus
 from ._base import Distribution, Independent
-from .continuous import Exponential, Laplace, MultivariateNormal, Normal, Uniform
+from .continuous import Laplace, Normal, Uniform
+from .multivariate import MultivariateNormal
+from .positive import Exponential
 from .discrete import Bernoulli, Categorical, OneHotCategorical, Poisson
 from .gamma import Beta, Dirichlet, Gamma
 from .transforms import LogNormal

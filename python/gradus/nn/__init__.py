@@ -6,7 +6,7 @@ from .._gradus._nn import Module as Module
 
 del functional, init, PackedSequence  # noqa: F821  Python has them elsewhere
 
-from . import _embedding, _module
+from . import _embedding, _module, _registered
 from .parameter import Buffer as Buffer, Parameter as Parameter
 from .containers import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
 from .containers import ParameterDict as ParameterDict, ParameterList as ParameterList

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _gradus
-from .._gradus._optim import SWALR as SWALR
 from .._modes import no_grad
 from ..nn import Module
+from .lr_scheduler import SWALR as SWALR
 
 _Average = Callable[[Any, Any, Any], Any]
 

@@ -141,6 +141,7 @@ def test_an_optimizer_takes_the_groups_of_another():
 def test_what_takes_an_optimizer_takes_ones_own():
     own = Momentum(weights(), lr=1.0)
     schedule = lr_scheduler.ExponentialLR(own, 0.5)
+    own.step()
     schedule.step()
     assert own.param_groups[0]["lr"] == 0.5 and own.param_groups[0]["initial_lr"] == 1
     scaler = gradus.amp.GradScaler("cpu", init_scale=4.0)
@@ -202,6 +203,7 @@ def test_a_schedule_of_python_sets_the_rate(make):
     schedule, rates = Warmup(optimizer, 4), []
     for _ in range(5):
         rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
         schedule.step()
     assert rates == pytest.approx([0.2, 0.4, 0.6, 0.8, 0.8]) and schedule.get_last_lr() == [0.8] and schedule.last_epoch == 5
     other = Warmup(make(weights()), 9)
@@ -236,6 +238,7 @@ def test_a_schedule_goes_on_behind_a_step(make, tmp_path):
     def rates(optimizer, schedule, steps):
         out = []
         for _ in range(steps):
+            optimizer.step()
             schedule.step()
             out.append(optimizer.param_groups[0]["lr"])
         return out

@@ -1,5 +1,5 @@
 // Classes of Python that derive from a class of C++ and from others.
-#include "several_bases.h"
+#include "nn/several_bases.h"
 
 #include <algorithm>
 
