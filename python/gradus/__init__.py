@@ -32,7 +32,7 @@ from .func import vmap as vmap
 from .serialization import load as load, save as save
 from ._signature import show_signatures as _show_signatures
 
-_show_signatures(nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler)
+_show_signatures(nn.Module, optim.Optimizer)
 
 from typing import TYPE_CHECKING
 

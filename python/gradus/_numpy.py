@@ -383,9 +383,9 @@ def _parts(arrays, function, reduced=None, accumulated=None):
     return {name: part for name, part in out.items() if part}
 
 
-def _scalar(dtype, value=0):
+def _scalar(self, value=0):
     """np.float32(1.5): an array of this dtype, without dimensions where the value is a number."""
-    return as_arrays(Arrays("cpu").asarray(value).to(dtype), (value,))
+    return as_arrays(Arrays("cpu").asarray(value).to(self), (value,))
 
 
 setattr(_gradus.dtype, "__call__", _scalar)

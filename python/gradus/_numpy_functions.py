@@ -360,10 +360,6 @@ class Functions(Making):
         dtype = common_dtype(*values) if given else common_dtype(*map(self.asarray, values))
         return _gradus.where(condition.bool(), *(self._of(each).to(dtype).to(condition.device) for each in values))
 
-    def nonzero(self, a: Any) -> tuple[Tensor, ...]:
-        """The indices of the elements that are not 0, a vector for each dimension."""
-        return tuple(_gradus.nonzero(self._of(a)).unbind(1))
-
     def flatnonzero(self, a: Any) -> Tensor:
         """The indices of the elements of the flattened array that are not 0."""
         return _gradus.nonzero(self._of(a).reshape(-1)).reshape(-1)

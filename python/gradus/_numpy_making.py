@@ -370,3 +370,7 @@ class Making(Arrays):
                          linewidth: int | None = None, suppress: bool | None = None) -> None:
         """How arrays are printed; suppress=True: without exponents."""
         _print.set_printoptions(precision, threshold, edgeitems, linewidth, sci_mode=None if suppress is None else not suppress)
+
+    def nonzero(self, a: Any) -> tuple[Tensor, ...]:
+        """The indices of the elements that are not 0, a vector for each dimension."""
+        return tuple(_gradus.nonzero(self._of(a)).unbind(1))

@@ -54,13 +54,13 @@ memory_reserved = _memory_of("memory_reserved", "What is held, for tensors and f
 max_memory_reserved = _memory_of("max_memory_reserved", "The most that has been held")
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:  # type: ignore[no-redef]
+def reset_max_memory_allocated(device: Any = None) -> None:
     """max_memory_allocated() and max_memory_reserved() begin anew; nothing where there is no GPU."""
     if is_available():
         _gradus._cuda.reset_peak_memory_stats(device)
 
 
-reset_max_memory_allocated = reset_peak_memory_stats
+reset_peak_memory_stats = reset_max_memory_allocated
 
 
 class device:

@@ -31,7 +31,7 @@ void bind_guard(nb::module_& watch);
 void bind_files(nb::module_& m);
 void bind_modules(nb::module_& m);
 void bind_optimizers(nb::module_& m);
-void bind_training(nb::module_& nn, nb::module_& optim, nb::module_& amp);
+void bind_training(nb::module_& nn, nb::module_& amp);
 
 // The tensor of nested lists, numbers or an array of another library; null for anything else.
 std::optional<Tensor> tensor_from(nb::handle data);

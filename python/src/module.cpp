@@ -49,7 +49,7 @@ NB_MODULE(_gradus, m) {
   nb::module_ optim = m.def_submodule("_optim", "The optimizers of C++.");
   bind_optimizers(optim);
   nb::module_ amp = m.def_submodule("_amp", "The mixed precision of C++.");
-  bind_training(nn, optim, amp);
+  bind_training(nn, amp);
   nb::module_ cuda = m.def_submodule("_cuda", "The GPUs of C++.");
   bind_cuda(cuda);
   bind_kernels(m, cuda);

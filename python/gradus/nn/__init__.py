@@ -10,7 +10,7 @@ from . import _embedding, _module, _registered
 from .parameter import Buffer as Buffer, Parameter as Parameter
 from .containers import ModuleDict as ModuleDict, ModuleList as ModuleList, Sequential as Sequential
 from .containers import ParameterDict as ParameterDict, ParameterList as ParameterList
-from .attention import MultiheadAttention as MultiheadAttention, Transformer as Transformer
+from .attention import MultiheadAttention as MultiheadAttention, Transformer as Transformer  # type: ignore[assignment]
 from .attention import TransformerDecoder as TransformerDecoder  # type: ignore[assignment]
 from .attention import TransformerEncoder as TransformerEncoder  # type: ignore[assignment]
 from .attention import TransformerDecoderLayer as TransformerDecoderLayer

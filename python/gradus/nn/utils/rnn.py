@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ... import _gradus
@@ -20,10 +19,14 @@ def _to(self: PackedSequence, *args: Any, **kwargs: Any) -> PackedSequence:
     return PackedSequence(data, self.batch_sizes, *places)
 
 
+def _converted(dtype: Any) -> Callable[[PackedSequence], PackedSequence]:
+    return lambda self: _to(self, dtype)
+
+
 setattr(PackedSequence, "to", _to)
 for _name in ("double", "float", "half", "long", "int", "short", "char", "byte"):
     _dtype = getattr(_gradus, {"char": "int8", "byte": "uint8"}.get(_name, _name))
-    setattr(PackedSequence, _name, functools.partialmethod(_to, _dtype))
+    setattr(PackedSequence, _name, _converted(_dtype))
 
 
 def pad_sequence(sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0,
