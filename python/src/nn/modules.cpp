@@ -60,9 +60,6 @@ void check_made(nb::handle module) {
 namespace {
 
 constexpr const char* kReturnIndices = "return_indices";
-}  // namespace
-
-namespace {
 
 // The attributes of the object itself, not of its class.
 nb::object attributes_of(nb::handle object) {
@@ -84,6 +81,7 @@ bool has_hooks(const nb::object& attributes) {
 bool is_called_by_python(nb::handle module) {
   static PyObject* const forward = PyUnicode_InternFromString("forward");
   const nb::object attributes = attributes_of(module);
+  if (PyDict_Size(attributes.ptr()) == 0) return false;  // as of most layers
   return has_hooks(attributes) || PyDict_GetItemWithError(attributes.ptr(), forward);
 }
 
