@@ -60,6 +60,7 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
                        random_heads(shape, keys, width, dtype),
                        random_heads(shape, keys, values, dtype)};
   Tensor mask;
+  int64_t seen = causal ? std::min(keys, queries) : keys;  // how many keys a query sees at least
   if (masked) {
     mask = random_memory(dtype, queries * keys, {-2, 2}).view({queries, keys});
     if (keys > 3) mask.narrow(1, 1, 2).fill_(-std::numeric_limits<double>::infinity());
@@ -68,8 +69,9 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
   if (padded) {
     mask = random_memory(dtype, batch * keys, {-2, 2}).view({batch, 1, 1, keys});
     for (int64_t i = 0; i < batch; ++i) {
-      const int64_t seen = i == 1 ? 0 : pick(1, keys);  // the queries of a sequence see nothing
-      mask[i].narrow(2, seen, keys - seen).fill_(-std::numeric_limits<double>::infinity());
+      const int64_t length = i == 1 ? 0 : pick(1, keys);  // the queries of a sequence see nothing
+      mask[i].narrow(2, length, keys - length).fill_(-std::numeric_limits<double>::infinity());
+      if (length > 0) seen = std::min(seen, length);
     }
   }
   const Tensor grad = random_memory(dtype, batch * heads * queries * values, {-1, 1})
@@ -83,7 +85,6 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
   const double unit = unit_of(dtype);
   // A gradient of a score is a difference, which may be small beside what was rounded. That
   // averages out over many keys.
-  const int64_t seen = causal ? std::min(keys, queries) : keys;
   const double roundings = seen < 8 ? 9 : 3;
   // With one key the difference is 0, and what is left is the rounding of the two sums.
   const double least = seen == 1 ? 0.1 * grad.to(kDouble).norm().item<double>() : 1e-3;
