@@ -39,6 +39,11 @@ Captured look(cudaStream_t stream) noexcept {
 
 unsigned long long capture_id(cudaStream_t stream) noexcept { return look(stream).id; }
 
+cudaGraphNode_t last_captured(cudaStream_t stream) noexcept {
+  const Captured captured = look(stream);
+  return captured.count == 1 ? captured.after[0] : nullptr;
+}
+
 Relaunch* Relaunch::current() { return running; }
 
 void Relaunch::run(cudaGraphExec_t exec) {
@@ -60,9 +65,8 @@ void Relaunch::renew(cudaGraphExec_t exec) {
 }
 
 void Relaunch::note(cudaStream_t stream) {
-  const Captured captured = look(stream);
-  check<Error>(captured.count == 1, "launch: the kernel's stream is not captured");
-  nodes_.push_back(captured.after[0]);
+  nodes_.push_back(last_captured(stream));
+  check<Error>(nodes_.back() != nullptr, "launch: the kernel's stream is not captured");
 }
 
 void Relaunch::replace(const void* kernel, const LaunchConfig& config, void** args) {

@@ -13,6 +13,10 @@ namespace gradus::cuda {
 // The capture that the stream is part of; 0 for none.
 unsigned long long capture_id(cudaStream_t stream) noexcept;
 
+// The one work that the stream's next work comes after, while it is captured; null for several, or
+// none.
+cudaGraphNode_t last_captured(cudaStream_t stream) noexcept;
+
 // The launches of one function: first into a stream that is captured, and then, before each replay,
 // the same kernels with other arguments, which replace those of the graph.
 class Relaunch {

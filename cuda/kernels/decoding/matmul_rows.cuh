@@ -6,11 +6,15 @@
 // 8 terms of a column in one load, and the same terms of the rows. Terms may meet in any order, so
 // these are two fragments as they are. The warps of a block take turns along the terms, and their
 // sums are added in a fixed order. A kernel of a few rounds of blocks asks for its first columns
-// while the one before it ends: it reads nothing yet, but brings them to the L2 cache.
+// while the one before it ends: it reads nothing yet, but brings them to the L2 cache. In a
+// graph, the kernel may also compute a function of the product (ops/matmul/append.h).
 //
 // Cost. Every block reads the rows, from the L2 cache.
 #pragma once
 
+#include "gradus/cuda/kernels/decoding/epilogue.h"
+#include "gradus/cuda/kernels/formulas/half_gelu.cuh"
+#include "gradus/cuda/kernels/map.cuh"
 #include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
@@ -27,10 +31,38 @@ struct RowsShape {
   static constexpr int kAhead = 4;   // steps whose loads are under way at once
 };
 
+// A function of one result, with the bits that a kernel of its own would give. operand() is what
+// add and mul read.
+template <class F>
+__device__ float function_of(RowsEpilogue what, float x, const F& operand) {
+  if (what == RowsEpilogue::gelu) return GeluOfHalf{}(x);
+  if (what == RowsEpilogue::relu) return Map<UnaryOp::relu>{}(x);
+  if (what == RowsEpilogue::silu) return Map<UnaryOp::silu>{}(x);
+  return what == RowsEpilogue::add ? x + operand() : x * operand();
+}
+
+// The epilogue of one result in a product of n columns.
+template <class T>
+__device__ void append(const RowsEpilogueArgs& args, T result, int64_t row, int64_t column,
+                       int64_t n) {
+  T* const out = static_cast<T*>(args.out);
+  if (args.what == RowsEpilogue::put) {
+    const int64_t number = *args.index, at = column - args.first;
+    if (at >= 0 && at < args.count && in_range(args.fault, args.rule, number))
+      out[row * args.row_step + args.rule.place(number) * args.place_step + at] = result;
+  } else {
+    const int64_t at = row * n + column;
+    out[at] = T(function_of(args.what, static_cast<float>(result), [&] {
+      return static_cast<float>(static_cast<const T*>(args.operand)[at]);
+    }));
+  }
+}
+
 // REQUIRES: one batch; m <= S::kRows; the terms of a and b lie along memory; k is a multiple of 8;
 // rows of a and columns of b are aligned to 16 bytes.
 template <class T, class Out, class S>
-__global__ void __launch_bounds__(S::kThreads, 2) matmul_rows(const MatmulArgs<T, Out> args) {
+__global__ void __launch_bounds__(S::kThreads, 2)
+    matmul_rows(const MatmulArgs<T, Out> args, const RowsEpilogueArgs epilogue) {
   constexpr int kAcross = S::kAcross, kDown = S::kDown, kAhead = S::kAhead;
   using Unit = Vector<uint32_t, 4>;  // 8 terms
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -98,7 +130,9 @@ __global__ void __launch_bounds__(S::kThreads, 2) matmul_rows(const MatmulArgs<T
 #pragma unroll
     for (int w = 0; w < S::kWarps; ++w) sum += parts[w][row][column];
     if (args.bias) sum += static_cast<float>(args.bias[(first + column) * args.bias_stride]);
-    args.out[row * args.n + first + column] = Out(sum);
+    const Out result(sum);
+    args.out[row * args.n + first + column] = result;
+    if (epilogue.what != RowsEpilogue::none) append(epilogue, result, row, first + column, args.n);
   }
 }
 

@@ -1,7 +1,11 @@
 // Starts products of few rows of half types.
 #include "gradus/cuda/ops/matmul/rows.h"
 
+#include <span>
+#include <type_traits>
+
 #include "gradus/cuda/kernels/decoding/matmul_rows.cuh"
+#include "gradus/cuda/ops/matmul/append.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -34,7 +38,11 @@ void run(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out
       a.sizes()[2]};
   const auto start = [&]<class Shape>(Shape) {
     const auto blocks = static_cast<unsigned>(ceil_div(args.n, int64_t{Shape::kCols}));
-    launch_pdl(matmul_rows<T, Out, Shape>, {dim3(blocks), Shape::kThreads}, args);
+    const LaunchConfig config{dim3(blocks), Shape::kThreads};
+    launch_pdl(matmul_rows<T, Out, Shape>, config, args, {});
+    if constexpr (std::is_same_v<T, Out>)
+      note_captured(detail::handle(matmul_rows<T, Out, Shape>), config,
+                    std::as_bytes(std::span(&args, 1)), {a, b, bias}, out);
   };
   // Blocks read all rows: with many, they are wider.
   args.m <= 8 ? start(RowsShape<1, 1>{}) : start(RowsShape<2, 2>{});

@@ -50,7 +50,8 @@ std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node,
   Capture* capture = nullptr;
   if (const cudaError_t status = find_capture(stream, capture)) return status;
   if (!capture) return std::nullopt;
-  const bool is_listed = node.is_listed;
+  const bool is_listed = !node.mark.memory;
+  node.graph = capture->graph.get();
   if (queues_work()) {
     node.queued.recorded_on = stream;
     node.queued.trace = kept_trace();
@@ -120,16 +121,16 @@ cudaError_t refuse_of_captured(cudaStream_t stream) {
 }
 
 std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
-                                  std::function<cudaError_t()> work, bool is_listed,
+                                  std::function<cudaError_t()> work, const MemoryMark& mark,
                                   const std::vector<cudaStream_t>& others) {
   if (nothing_captured()) return std::nullopt;
-  return add(stream, {nullptr, std::move(work), is_listed, {.title = title}}, others);
+  return add(stream, {nullptr, std::move(work), mark, {.title = title}}, others);
 }
 std::optional<cudaError_t> record_kernel(
     cudaStream_t stream, const void* kernel,
     const std::function<std::shared_ptr<const KernelWork>()>& keep) {
   if (nothing_captured() || !(stream && stream->capture)) return record(stream, {}, {});
-  return add(stream, {keep(), {}, true, {.title = {"", kernel}}});
+  return add(stream, {keep(), {}, {}, {.title = {"", kernel}}});
 }
 
 std::optional<cudaError_t> record_event(cudaStream_t stream, CapturedMark& mark) {

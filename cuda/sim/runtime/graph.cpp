@@ -25,13 +25,46 @@ bool is_exec(cudaGraphExec_t exec) {
   const std::lock_guard lock(execs_mutex);
   return execs().contains(exec);
 }
+
+// Memory that was given out since the kernel was recorded may be in its new parameters. So the
+// marks of such memory, up to the last that gives it out, count before it.
+void take_marks(CUgraphNode_st& node) {
+  auto& nodes = node.graph->nodes;
+  std::map<void*, size_t> last;
+  size_t i = nodes.size();
+  for (; nodes[i - 1].get() != &node; --i)
+    if (const MemoryMark& mark = nodes[i - 1]->mark; mark.gives_out) last.emplace(mark.memory, i);
+  for (; i < nodes.size(); ++i) {
+    const auto found = last.find(nodes[i]->mark.memory);
+    if (found == last.end() || found->second <= i) continue;
+    node.marks_before.push_back(std::exchange(nodes[i]->other, [] { return cudaSuccess; }));
+  }
+}
+
+// Gives a node's kernel other parameters.
+cudaError_t renew(CUgraphNode_st& node, const cudaKernelNodeParams& params) {
+  if (!params.kernelParams || params.extra || !node.kernel || node.kernel->kernel != params.func)
+    return cudaErrorInvalidValue;
+  const auto& [function, grid, block, shared_bytes, args, extra] = params;
+  if (const cudaError_t status = check_launch(function, grid, block, shared_bytes)) return status;
+  node.kernel = keep_launch(function, grid, block, args, shared_bytes, node.kernel->device,
+                            node.kernel->early);
+  return cudaSuccess;
+}
 }  // namespace
+
+cudaError_t CUgraphNode_st::run() const {
+  for (const auto& take : marks_before) take();
+  if (!kernel) return other();
+  run_kernel(*kernel);
+  return cudaSuccess;
+}
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   if (!graph || !count) return result(cudaErrorInvalidValue);
   size_t found = 0;
   for (const auto& node : graph->nodes) {
-    if (!node->is_listed) continue;
+    if (node->mark.memory) continue;
     if (nodes && found < *count) nodes[found] = node.get();
     ++found;
   }
@@ -61,17 +94,18 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params) {
   if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!params || !params->kernelParams || params->extra || !is_exec(exec))
-    return result(cudaErrorInvalidValue);
+  if (!params || !is_exec(exec)) return result(cudaErrorInvalidValue);
   const auto place = exec->places.find(node);
   if (place == exec->places.end()) return result(cudaErrorInvalidValue);
-  auto& kernel = exec->nodes[place->second].kernel;
-  if (!kernel || kernel->kernel != params->func) return result(cudaErrorInvalidValue);
-  const auto& [function, grid, block, shared_bytes, args, extra] = *params;
-  if (const cudaError_t status = check_launch(function, grid, block, shared_bytes))
-    return result(status);
-  kernel = keep_launch(function, grid, block, args, shared_bytes, kernel->device, kernel->early);
-  return result(cudaSuccess);
+  return result(renew(exec->nodes[place->second], *params));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!node || !params) return result(cudaErrorInvalidValue);
+  const cudaError_t status = renew(*node, *params);
+  if (status == cudaSuccess) take_marks(*node);
+  return result(status);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
@@ -81,10 +115,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   const auto run = [](const std::vector<CUgraphNode_st>& nodes) {
     for (const CUgraphNode_st& node : nodes) {
       if (pending_error()) break;  // comes up at the next call
-      if (node.kernel)
-        run_kernel(*node.kernel);
-      else if (const cudaError_t status = node.other())
-        return status;
+      if (const cudaError_t status = node.run()) return status;
     }
     return cudaSuccess;
   };
@@ -94,9 +125,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   std::vector<GraphWork> works;
   for (const CUgraphNode_st& node : exec->nodes) {
     works.push_back(node.queued);
-    works.back().work = node.other;
-    if (node.kernel)
-      works.back().work = [kernel = node.kernel] { return run_kernel(*kernel), cudaSuccess; };
+    works.back().work = [node] { return node.run(); };
   }
   enqueue_graph(stream, exec->lines, works);
   return result(cudaSuccess);

@@ -55,9 +55,8 @@ void mark_used(const MarkedMemory& it, size_t nbytes) {
   void* const data = it.memory;
   if (!data || !checks()) return;
   if (it.captured && it.stream)
-    record(
-        it.stream, {"mark_used"},
-        [=] { return use_now(data, nbytes, trace_of_call()), cudaSuccess; }, false);
+    record(it.stream, {"mark_used"},
+           [=] { return use_now(data, nbytes, trace_of_call()), cudaSuccess; }, {data, true});
   const auto use = [=, taken = current_trace()] { use_now(data, nbytes, taken); };
   // Queued work may still use what was given back before.
   bool waits = false;
@@ -77,7 +76,7 @@ void mark_unused(const MarkedMemory& it) {
   bool recorded = false;
   if (it.captured && it.stream)
     recorded = record(it.stream, {"mark_unused"},
-                      [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, false,
+                      [=] { return give_back_now(data, trace_of_call()), cudaSuccess; }, {data},
                       {it.others, it.others + it.count})
                    .has_value();
   const auto give = [=, given = current_trace()] { give_back_now(data, given); };

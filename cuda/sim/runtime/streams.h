@@ -13,12 +13,24 @@
 #include "gradus/cuda/sim/runtime/device.h"
 #include "gradus/cuda/sim/runtime/queue.h"
 
+namespace gradus::cuda::sim {
+// A mark of the memory that an allocator gives out and takes back. Callers do not see it.
+struct MemoryMark {
+  void* memory = nullptr;  // null: this is other work
+  bool gives_out = false;
+};
+}  // namespace gradus::cuda::sim
+
 // A piece of work of a graph.
 struct CUgraphNode_st {
   std::shared_ptr<const gradus::cuda::sim::KernelWork> kernel;  // null: something else
   std::function<cudaError_t()> other;
-  bool is_listed = true;  // false: the simulator's own, which the caller does not see
+  gradus::cuda::sim::MemoryMark mark{};
   gradus::cuda::sim::GraphWork queued{};  // what a queue needs to know of it, but the work
+  CUgraph_st* graph = nullptr;
+  std::vector<std::function<cudaError_t()>> marks_before{};  // of a kernel's memory
+
+  cudaError_t run() const;
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were recorded
@@ -60,7 +72,7 @@ cudaError_t refuse_of_captured(cudaStream_t stream);
 // Where the stream is captured: records the work, and returns what the call is to return.
 // `others`: streams whose work by now it comes after, too.
 std::optional<cudaError_t> record(cudaStream_t stream, const Title& title,
-                                  std::function<cudaError_t()> work, bool is_listed = true,
+                                  std::function<cudaError_t()> work, const MemoryMark& mark = {},
                                   const std::vector<cudaStream_t>& others = {});
 // Records the work, queues it, or does it.
 inline cudaError_t do_or_record(cudaStream_t stream, const Title& title,
