@@ -133,8 +133,8 @@ void launch_search(const CheckedOperation& operation, bool before, bool ends,
   }
   for (const Tensor& x : operation.operands) fill_row(table.rows[table.all++], x);
   const Context context(operation.results[0]);
-  launch(nonfinite_kernel<Words, most>, {dim3(blocks), kNonfiniteThreads, 0, context.stream},
-         table);
+  launch_pdl(nonfinite_kernel<Words, most>, {dim3(blocks), kNonfiniteThreads, 0, context.stream},
+             table);
 }
 
 // Copies of those that a row cannot describe.
@@ -290,9 +290,10 @@ void launch_ends(ArrayRef<StridedRuns> rows, const Batch& batch, const WaitingOp
   const auto resident =
       static_cast<unsigned>(kBlocksOfEnds * getDeviceProperties(device).multiprocessors);
   const unsigned blocks = std::clamp(chunks, 1u, resident);
-  launch(nonfinite_ends<Rows, most>,
-         {dim3(blocks), kNonfiniteThreads, 0, static_cast<cudaStream_t>(batch.stream->handle())},
-         table);
+  launch_pdl(
+      nonfinite_ends<Rows, most>,
+      {dim3(blocks), kNonfiniteThreads, 0, static_cast<cudaStream_t>(batch.stream->handle())},
+      table);
 }
 
 // While it lives, this thread may allocate beside a capture.

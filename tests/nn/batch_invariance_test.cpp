@@ -239,6 +239,24 @@ TEST(BatchInvariantProducts, OfModelsHaveTheSameBitsInTilesOfEverySize) {
   }
 }
 
+// Few images have smaller tiles, and sums that are cut into parts.
+TEST(BatchInvariantConvolutions, OfSmallPlanesHaveTheSameBitsInTilesOfEverySize) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const Invariantly on;
+  const NoGradGuard guard;
+  manual_seed(5);
+  const Tensor x = randn({5, 200, 7, 7}).to(kCUDA);
+  for (const int64_t side : {1, 2}) {
+    const Tensor w = randn({40, 200, side, side}).to(kCUDA);
+    const Tensor y = conv2d(x, w), back = conv_transpose2d(y, w);
+    for (const int64_t count : {1, 2}) {
+      const auto part = [&](const Tensor& of) { return of.narrow(0, 3, count); };
+      EXPECT_EQ(different_rows(conv2d(part(x), w), part(y)), 0) << count << " of " << side;
+      EXPECT_EQ(different_rows(conv_transpose2d(part(y), w), part(back)), 0) << count << " back";
+    }
+  }
+}
+
 TEST(BatchInvariantSetting, IsAtFirstWhatTheEnvironmentSays) {
   const char* const text = std::getenv("GRADUS_BATCH_INVARIANT");
   EXPECT_EQ(globalContext().batchInvariant(), text != nullptr && std::string(text) == "1");

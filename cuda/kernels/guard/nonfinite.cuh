@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/rows/last_block.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/update.cuh"
@@ -402,6 +403,7 @@ __device__ bool sees_nonfinite(const Rows& row, int64_t begin) {
 template <class Words, int most>
 __global__ void __launch_bounds__(kNonfiniteThreads)
     nonfinite_kernel(const __grid_constant__ NonfiniteTable<Words, most> table) {
+  wait_for_earlier_kernels();
   const int which = row_of(table, blockIdx.x);
   const Words& row = table.rows[which];
   const int64_t begin = int64_t{blockIdx.x - table.first_block[which]} * kNonfiniteChunk;
@@ -429,6 +431,7 @@ inline constexpr int kBlocksOfEnds = 3;  // of a multiprocessor
 template <class Rows, int most>
 __global__ void __launch_bounds__(kNonfiniteThreads, kBlocksOfEnds)
     nonfinite_ends(const __grid_constant__ EndsTable<Rows, most> table) {
+  wait_for_earlier_kernels();
   bool seen = false;
   for (unsigned chunk = blockIdx.x; chunk < table.first_block[table.count]; chunk += gridDim.x) {
     const int which = row_of(table, chunk);

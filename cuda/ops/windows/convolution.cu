@@ -246,8 +246,11 @@ struct Plan {
       products[0].cut(parts);
       parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
     }
-    if (parts == 1) return;
-    for (Product<T>& product : products) product.cut(parts);
+    for (Product<T>& product : products) {
+      if (parts > 1) product.cut(parts);
+      if constexpr (std::is_same_v<T, float>)
+        if (alike) product.kernel = tile_for_batch(part, product.args, product.kernel);
+    }
   }
   // Whether another kernel adds the parts, and rounds their sum.
   bool is_summed() const { return parts > 1 || (is_half<T> && part == Part::wgrad); }
@@ -258,7 +261,7 @@ struct Plan {
       return best_parts(products, results, {Share{}}, std::numeric_limits<int64_t>::max());
     for (const Product<T>& product : products)
       if (product.kernel.tiles >= 0) return 1;  // which depend on the batch
-    constexpr int64_t kMostParts = 8, kFewSamples = 1, kManySamples = 16;
+    constexpr int64_t kMostParts = 16, kFewSamples = 1, kManySamples = 8;
     return best_parts(products, results, {{kFewSamples, shape.batch}, {kManySamples, shape.batch}},
                       kMostParts);
   }

@@ -68,6 +68,10 @@ struct ConvolutionKernel {
 // REQUIRES: has_tensor_cores(); args.parts == 1.
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
+// Where rows may not depend on the batch, that kernel is chosen without it. Returns one that adds
+// in the same order, and whose tiles suit the batch.
+ConvolutionKernel<float> tile_for_batch(ConvolutionPass part, const ConvolutionArgs<float>& args,
+                                        const ConvolutionKernel<float>& kernel);
 
 // Backend::convolution of half types; the gradient of the weight may be Float. Returns false, and
 // does nothing, for three dimensions. So it does for groups whose channels or filters are no

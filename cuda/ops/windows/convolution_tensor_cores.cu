@@ -22,9 +22,19 @@ using Half = TensorShape<32, 64, 32, 16, 32, 3, 4>;
 using Wide = TensorShape<16, 128, 32, 16, 32, 3, 3>;
 using OfPatches = TensorShape<64, 128, 8, 32, 64, 2, 3>;
 
+constexpr int kFewColumns = 64;  // which do not fill wide tiles
+
+// All of them add eight terms at a time, so tiles of any shape give the same bits if parts of the
+// depth are multiples of all steps.
 template <class S, Part part>
 Kernel gathered() {
-  return {convolution_tensor_cores<S, part>,      S::kRows, S::kCols, S::kDepth, S::kThreads,
+  constexpr int kAnyStep = 32;
+  static_assert(kAnyStep % S::kDepth == 0);
+  return {convolution_tensor_cores<S, part>,
+          S::kRows,
+          S::kCols,
+          gradus::detail::batch_invariant() ? kAnyStep : S::kDepth,
+          S::kThreads,
           ConvolutionTiles<S, part>::kSharedBytes};
 }
 
@@ -37,7 +47,7 @@ int planned_columns(Part part, const Args& args) {
 template <Part part>
 Kernel gathered(const Args& args) {
   if (args.rows <= 16) return gathered<Wide, part>();
-  if (args.rows <= 32 || planned_columns(part, args) <= 64) return gathered<Half, part>();
+  if (args.rows <= 32 || planned_columns(part, args) <= kFewColumns) return gathered<Half, part>();
   if (part == Part::wgrad && args.rows <= 64) return gathered<Square, Part::wgrad>();
   return gathered<Full, part>();
 }
@@ -106,6 +116,16 @@ Kernel tensor_core_convolution(Part part, Args& args) {
       break;
   }
   return gathered<Part::wgrad>(args);
+}
+
+Kernel tile_for_batch(Part part, const Args& args, const Kernel& kernel) {
+  const auto few = [&]<Part of>(std::integral_constant<Part, of>) {
+    return kernel.run == gathered<Full, of>().run && args.columns <= kFewColumns
+               ? gathered<Half, of>()
+               : kernel;
+  };
+  if (part == Part::fprop) return few(std::integral_constant<Part, Part::fprop>{});
+  return part == Part::dgrad ? few(std::integral_constant<Part, Part::dgrad>{}) : kernel;
 }
 
 }  // namespace gradus::cuda
