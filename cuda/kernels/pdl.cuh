@@ -35,7 +35,8 @@ __device__ inline void let_next_kernel_start_if_small() {
 }
 
 // Whether this kernel takes a few rounds of blocks. One of more asks for memory beforehand in vain.
-__device__ inline bool is_few_blocks() { return gridDim.x <= 512; }
+inline constexpr unsigned kFewBlocks = 512;
+__device__ inline bool is_few_blocks() { return gridDim.x <= kFewBlocks; }
 
 // Asks for the line of an address in the L2 cache. Nothing is read, so a kernel may ask before it
 // waits.

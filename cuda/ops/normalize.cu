@@ -6,6 +6,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/matmul/column_sums.h"
+#include "gradus/cuda/ops/matmul/merge.h"
 #include "gradus/cuda/ops/windows/batch_statistics.cuh"
 #include "gradus/cuda/ops/windows/normalize_columns.h"
 #include "gradus/cuda/ops/windows/normalize_groups.h"
@@ -103,6 +104,28 @@ void group_moments(const NormalizedRows& rows, const Tensor& x, const Make& make
   });
 }
 
+template <int V, class In>
+void normalize_few(const Context& context, int64_t rows, int lanes, float eps, const Tensor& x,
+                   const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                   const Tensor& out) {
+  const auto length = static_cast<int>(x.numel() / rows);
+  const NormalizedRowArgs args{length,
+                               lanes,
+                               eps,
+                               data<In>(x),
+                               data<In>(weight),
+                               data<In>(bias),
+                               mean.data_ptr<float>(),
+                               rstd.data_ptr<float>(),
+                               out.data_ptr()};
+  launch_pdl(
+      normalize_few_rows<V, In>,
+      {dim3(static_cast<unsigned>(rows)), dim3(static_cast<unsigned>(lanes)), 0, context.stream},
+      length, eps, data<In>(x), data<In>(weight), data<In>(bias), args.mean, args.rstd,
+      static_cast<In*>(out.data_ptr()));
+  if (rows == 1 && V == vector_width<In>) note_norm(args, x, weight, bias, mean, rstd, out);
+}
+
 // Rows of half types, with statistics of their own, computed in float32. A thread keeps one vector
 // where rows are no longer than a block's.
 void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
@@ -118,12 +141,8 @@ void normalize_halves(const NormalizedRows& rows, double eps, const Tensor& x, c
       constexpr int64_t kFewRows = 32;
       if (rows.rows <= kFewRows && rows.groups == 1 && rows.inner == 1 && lanes >= 32 &&
           lanes <= kNormThreads && rows.length <= int64_t{lanes} * width)
-        return launch_pdl(normalize_few_rows<width, In>,
-                          {dim3(static_cast<unsigned>(rows.rows)),
-                           dim3(static_cast<unsigned>(lanes)), 0, context.stream},
-                          static_cast<int>(rows.length), static_cast<float>(eps), data<In>(x),
-                          data<In>(weight), data<In>(bias), mean.data_ptr<float>(),
-                          rstd.data_ptr<float>(), static_cast<In*>(out.data_ptr()));
+        return normalize_few<width, In>(context, rows.rows, lanes, static_cast<float>(eps), x,
+                                        weight, bias, mean, rstd, out);
       launch_pdl(normalize_kernel<float, width, false, false, false, In>,
                  config_for(context, rows.rows, lanes), NormTeam<width>{rows, lanes}, eps,
                  data<In>(x), static_cast<const In*>(nullptr), data<In>(weight), data<In>(bias),

@@ -6,7 +6,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/elementwise.cuh"
-#include "gradus/cuda/ops/matmul/append.h"
+#include "gradus/cuda/ops/matmul/merge.h"
 #include "gradus/cuda/ops/sort.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -216,7 +216,7 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
   const Context context(out);
   if (elements.is_number()) return put_everywhere(context, rule, dim, index, elements.number, out);
   const Tensor& src = *elements.tensor;
-  if (op == ScatterOp::set && append_put(rule, dim, index, src, out)) return;
+  if (op == ScatterOp::set && merge_put(rule, dim, index, src, out)) return;
   if (op == ScatterOp::sum && out.dtype() == kLong)
     return add_integers(context, rule, dim, index, src, out);
   const Lines lines = lines_of(out, dim, index, src);

@@ -57,7 +57,7 @@ void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Ten
   const Tensor &a = *(x.is_number() ? y : x).tensor, &b = *(y.is_number() ? x : y).tensor;
   const ScalarType dtype = gives_bool(op) ? a.scalar_type() : out.scalar_type();
   if (isComplexType(dtype)) return zip_complex(op, x, y, out);
-  if (!x.is_number() && !y.is_number() && append_zip(op, a, b, out)) return;
+  if (!x.is_number() && !y.is_number() && merge_zip(op, a, b, out)) return;
   bool done = false;
   visit_op(op, [&](auto row) { done = zip_at_once<row.value>(x, y, out); });
   if (done) return;

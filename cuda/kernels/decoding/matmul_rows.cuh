@@ -7,16 +7,17 @@
 // these are two fragments as they are. The warps of a block take turns along the terms, and their
 // sums are added in a fixed order. A kernel of a few rounds of blocks asks for its first columns
 // while the one before it ends: it reads nothing yet, but brings them to the L2 cache. In a
-// graph, the kernel may also compute a function of the product (ops/matmul/append.h).
+// graph, a kernel may also do what stands before and behind the product (ops/matmul/merge.h).
 //
 // Cost. Every block reads the rows, from the L2 cache.
 #pragma once
 
-#include "gradus/cuda/kernels/decoding/epilogue.h"
+#include "gradus/cuda/kernels/decoding/merged.h"
 #include "gradus/cuda/kernels/formulas/half_gelu.cuh"
 #include "gradus/cuda/kernels/map.cuh"
 #include "gradus/cuda/kernels/matmul/operand.h"
 #include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/rows/normalize.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
@@ -58,11 +59,10 @@ __device__ void append(const RowsEpilogueArgs& args, T result, int64_t row, int6
   }
 }
 
-// REQUIRES: one batch; m <= S::kRows; the terms of a and b lie along memory; k is a multiple of 8;
-// rows of a and columns of b are aligned to 16 bytes.
-template <class T, class Out, class S>
-__global__ void __launch_bounds__(S::kThreads, 2)
-    matmul_rows(const MatmulArgs<T, Out> args, const RowsEpilogueArgs epilogue) {
+// rows() gives the first row and the step to the next one, once earlier kernels have ended.
+template <class S, class T, class Out, class Rows>
+__device__ void multiply_rows(const MatmulArgs<T, Out>& args, const RowsEpilogueArgs& epilogue,
+                              const Rows& rows) {
   constexpr int kAcross = S::kAcross, kDown = S::kDown, kAhead = S::kAhead;
   using Unit = Vector<uint32_t, 4>;  // 8 terms
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -84,36 +84,41 @@ __global__ void __launch_bounds__(S::kThreads, 2)
   wait_for_earlier_kernels();
   let_next_kernel_start();
 
+  const auto load = [&](const T* from, int64_t term) {
+    return term < args.k ? load_vector<4>(reinterpret_cast<const uint32_t*>(from + term)) : Unit{};
+  };
+  Unit y[kAhead][kAcross];
+  const auto load_columns = [&](int64_t at) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int j = 0; j < kAcross; ++j) y[s][j] = load(b[j], at + s * kTurn);
+  };
+  load_columns(begin);  // which arrive while rows are made
+  const auto [first_row, row_step] = rows();
   const T* a[kDown];
 #pragma unroll
   for (int i = 0; i < kDown; ++i)
-    a[i] = args.a.data + ::min(int64_t{8 * i + group}, args.m - 1) * args.a.outer;
+    a[i] = first_row + ::min(int64_t{8 * i + group}, args.m - 1) * row_step;
   float sums[kAcross][4] = {};
-  for (int64_t at = begin; at - begin + warp * S::kTerms < args.k; at += kAhead * kTurn) {
-    Unit x[kAhead][kDown], y[kAhead][kAcross];
+  for (int64_t at = begin; at - begin + warp * S::kTerms < args.k;) {
+    Unit x[kAhead][kDown];
 #pragma unroll
-    for (int s = 0; s < kAhead; ++s) {
-      const int64_t term = at + s * kTurn;
-      const auto load = [&](const T* from) {
-        return term < args.k ? load_vector<4>(reinterpret_cast<const uint32_t*>(from + term))
-                             : Unit{};
-      };
+    for (int s = 0; s < kAhead; ++s)
 #pragma unroll
-      for (int j = 0; j < kAcross; ++j) y[s][j] = load(b[j]);
-#pragma unroll
-      for (int i = 0; i < kDown; ++i) x[s][i] = load(a[i]);
-    }
+      for (int i = 0; i < kDown; ++i) x[s][i] = load(a[i], at + s * kTurn);
 #pragma unroll
     for (int s = 0; s < kAhead; ++s)
 #pragma unroll
       for (int half = 0; half < 4; half += 2) {
         const Unit& low = x[s][kDown - 1];
-        const uint32_t rows[4] = {x[s][0].at[half], kDown > 1 ? low.at[half] : 0,
-                                  x[s][0].at[half + 1], kDown > 1 ? low.at[half + 1] : 0};
+        const uint32_t fragment[4] = {x[s][0].at[half], kDown > 1 ? low.at[half] : 0,
+                                      x[s][0].at[half + 1], kDown > 1 ? low.at[half + 1] : 0};
 #pragma unroll
         for (int j = 0; j < kAcross; ++j)
-          multiply_add_halves<T>(sums[j], rows, {y[s][j].at[half], y[s][j].at[half + 1]});
+          multiply_add_halves<T>(sums[j], fragment, {y[s][j].at[half], y[s][j].at[half + 1]});
       }
+    load_columns(at += kAhead * kTurn);
   }
 
   __shared__ float parts[S::kWarps][S::kRows][S::kCols];
@@ -134,6 +139,44 @@ __global__ void __launch_bounds__(S::kThreads, 2)
     args.out[row * args.n + first + column] = result;
     if (epilogue.what != RowsEpilogue::none) append(epilogue, result, row, first + column, args.n);
   }
+}
+
+template <class T>
+struct RowsInMemory {
+  const T* first;
+  int64_t step;
+};
+
+// REQUIRES: one batch; m <= S::kRows; the terms of a and b lie along memory; k is a multiple of 8;
+// rows of a and columns of b are aligned to 16 bytes.
+template <class T, class Out, class S>
+__global__ void __launch_bounds__(S::kThreads, 2)
+    matmul_rows(const MatmulArgs<T, Out> args, const RowsEpilogueArgs epilogue) {
+  multiply_rows<S>(args, epilogue, [&] { return RowsInMemory<T>{args.a.data, args.a.outer}; });
+}
+
+// The product of one row, which each block normalises for itself, and the first one stores.
+// Many blocks would take longer for that than a kernel of its own.
+// REQUIRES: as for matmul_rows and NormalizedVector, whose lanes are at most S::kThreads.
+template <class T, class S>
+__global__ void __launch_bounds__(S::kThreads, 2)
+    matmul_normalized_row(const MatmulArgs<T> args, const RowsEpilogueArgs epilogue,
+                          const NormalizedRowArgs norm) {
+  constexpr int V = 8;
+  alignas(16) __shared__ T row[S::kThreads * V];
+  const auto as = [](const void* x) { return static_cast<const T*>(x); };
+  prefetch_weights<V>(norm.length, as(norm.weight), as(norm.bias));
+  multiply_rows<S>(args, epilogue, [&] {
+    const NormalizedVector<V, T> made(norm.length, norm.lanes, norm.eps, as(norm.x),
+                                      as(norm.weight), as(norm.bias));
+    const int i = static_cast<int>(threadIdx.x) * V;
+    const bool stores = blockIdx.x == 0;
+    if (stores && i == 0) *norm.mean = made.mean, *norm.rstd = made.rstd;
+    if (i < norm.length) store_as(row + i, made.y);
+    if (stores && i < norm.length) store_as(static_cast<T*>(norm.out) + i, made.y);
+    __syncthreads();
+    return RowsInMemory<T>{row, 0};
+  });
 }
 
 }  // namespace gradus::cuda

@@ -168,43 +168,62 @@ __global__ void __launch_bounds__(kMostNormThreads)
   });
 }
 
-// The same for few rows of half types, which take as long as one: a block for each, whose threads
-// have a vector at most. The kernel has few instructions, since a row waits for each of them.
-// REQUIRES: length <= blockDim.x * V; blockDim.x is a power of two from 32 on, and the lanes of a
-// row in normalize_kernel, so that both give the same bits.
+// A row by the threads of a block, of which the first `lanes` have a vector each. The function has
+// few instructions, since a row waits for each of them. The rest of the threads get no numbers.
+// REQUIRES: length <= lanes * V; `lanes` is a power of two from 32 on, and those of a row in
+// normalize_kernel, so that both give the same bits.
+template <int V, class In>
+struct NormalizedVector {
+  Vector<float, V> y;
+  float mean, rstd;
+
+  __device__ NormalizedVector(int length, int lanes, float eps, const In* x, const In* weight,
+                              const In* bias) {
+    const int i = static_cast<int>(threadIdx.x) * V;
+    const bool inside = i < length;
+    using Sum = scalar::Reduction<ReduceOp::sum>;
+    const auto n = static_cast<float>(length);
+    Vector<float, V> each = {}, w, b = {};
+    if (inside) each = load_as<float, V>(x + i);
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum += each.at[v], w.at[v] = 1;
+    if (inside && weight != nullptr) w = load_as<float, V>(weight + i);
+    if (inside && bias != nullptr) b = load_as<float, V>(bias + i);
+    mean = fold_lanes<Sum, true>(sum, lanes) / n;
+    if (lanes > 32) __syncthreads();
+    if (inside) {
+#pragma unroll
+      for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
+    }
+    rstd = 1 / sqrt(fold_lanes<Sum, true>(squares, lanes) / n + eps);
+#pragma unroll
+    for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
+  }
+};
+// Asks for the weights of a thread.
+template <int V, class In>
+__device__ void prefetch_weights(int length, const In* weight, const In* bias) {
+  const int i = static_cast<int>(threadIdx.x) * V;
+  if (i < length && weight != nullptr) prefetch(weight + i);
+  if (i < length && bias != nullptr) prefetch(bias + i);
+}
+
+// The same as normalize_kernel for few rows of half types, which take as long as one: a block for
+// each. REQUIRES: as for NormalizedVector, with blockDim.x lanes.
 template <int V, class In>
 __global__ void __launch_bounds__(kNormThreads)
     normalize_few_rows(int length, float eps, const In* x, const In* weight, const In* bias,
                        float* means, float* rstds, In* out) {
-  const int i = static_cast<int>(threadIdx.x) * V, lanes = static_cast<int>(blockDim.x);
-  const bool inside = i < length;
-  if (inside && weight != nullptr) prefetch(weight + i);
-  if (inside && bias != nullptr) prefetch(bias + i);
+  prefetch_weights<V>(length, weight, bias);
   wait_for_earlier_kernels();
   let_next_kernel_start();
-  const int64_t first = int64_t{blockIdx.x} * length + i;
-  using Sum = scalar::Reduction<ReduceOp::sum>;
-  const auto n = static_cast<float>(length);
-  Vector<float, V> each = {}, w, b = {};
-  if (inside) each = load_as<float, V>(x + first);
-  float sum = 0, squares = 0;
-#pragma unroll
-  for (int v = 0; v < V; ++v) sum += each.at[v], w.at[v] = 1;
-  if (inside && weight != nullptr) w = load_as<float, V>(weight + i);
-  if (inside && bias != nullptr) b = load_as<float, V>(bias + i);
-  const float mean = fold_lanes<Sum, true>(sum, lanes) / n;
-  if (lanes > 32) __syncthreads();
-  if (inside) {
-#pragma unroll
-    for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
-  }
-  const float rstd = 1 / sqrt(fold_lanes<Sum, true>(squares, lanes) / n + eps);
-  if (i == 0) means[blockIdx.x] = mean, rstds[blockIdx.x] = rstd;
-  if (!inside) return;
-  Vector<float, V> y;
-#pragma unroll
-  for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
-  store_as(out + first, y);
+  const int64_t first = int64_t{blockIdx.x} * length;
+  const NormalizedVector<V, In> row(length, static_cast<int>(blockDim.x), eps, x + first, weight,
+                                    bias);
+  const int i = static_cast<int>(threadIdx.x) * V;
+  if (i == 0) means[blockIdx.x] = row.mean, rstds[blockIdx.x] = row.rstd;
+  if (i < length) store_as(out + first + i, row.y);
 }
 
 // A warp makes the moments of a group of those of its rows.

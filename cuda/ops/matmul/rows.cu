@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "gradus/cuda/kernels/decoding/matmul_rows.cuh"
-#include "gradus/cuda/ops/matmul/append.h"
+#include "gradus/cuda/ops/matmul/merge.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -39,10 +39,16 @@ void run(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out
   const auto start = [&]<class Shape>(Shape) {
     const auto blocks = static_cast<unsigned>(ceil_div(args.n, int64_t{Shape::kCols}));
     const LaunchConfig config{dim3(blocks), Shape::kThreads};
+    const auto by = [&](const void* kernel) -> ProductOfRows {
+      return {kernel, config, std::as_bytes(std::span(&args, 1)), a, b, bias, out};
+    };
+    if constexpr (std::is_same_v<T, Out> && Shape::kDown == 1)
+      if (args.m == 1 && blocks <= kFewBlocks &&
+          merge_norm(by(detail::handle(matmul_normalized_row<T, Shape>))))
+        return;
     launch_pdl(matmul_rows<T, Out, Shape>, config, args, {});
     if constexpr (std::is_same_v<T, Out>)
-      note_captured(detail::handle(matmul_rows<T, Out, Shape>), config,
-                    std::as_bytes(std::span(&args, 1)), {a, b, bias}, out);
+      note_product(by(detail::handle(matmul_rows<T, Out, Shape>)));
   };
   // Blocks read all rows: with many, they are wider.
   args.m <= 8 ? start(RowsShape<1, 1>{}) : start(RowsShape<2, 2>{});

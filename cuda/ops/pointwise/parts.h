@@ -2,7 +2,7 @@
 // nvcc would take minutes for the source of a table.
 #pragma once
 
-#include "gradus/cuda/ops/matmul/append.h"
+#include "gradus/cuda/ops/matmul/merge.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 

@@ -43,12 +43,12 @@ void take_marks(CUgraphNode_st& node) {
 
 // Gives a node's kernel other parameters.
 cudaError_t renew(CUgraphNode_st& node, const cudaKernelNodeParams& params) {
-  if (!params.kernelParams || params.extra || !node.kernel || node.kernel->kernel != params.func)
-    return cudaErrorInvalidValue;
+  if (!params.kernelParams || params.extra || !node.kernel) return cudaErrorInvalidValue;
   const auto& [function, grid, block, shared_bytes, args, extra] = params;
   if (const cudaError_t status = check_launch(function, grid, block, shared_bytes)) return status;
   node.kernel = keep_launch(function, grid, block, args, shared_bytes, node.kernel->device,
                             node.kernel->early);
+  node.queued.title.kernel = function;
   return cudaSuccess;
 }
 }  // namespace
@@ -97,6 +97,8 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   if (!params || !is_exec(exec)) return result(cudaErrorInvalidValue);
   const auto place = exec->places.find(node);
   if (place == exec->places.end()) return result(cudaErrorInvalidValue);
+  const auto& kernel = exec->nodes[place->second].kernel;
+  if (kernel && kernel->kernel != params->func) return result(cudaErrorInvalidValue);
   return result(renew(exec->nodes[place->second], *params));
 }
 

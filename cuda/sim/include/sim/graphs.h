@@ -51,9 +51,9 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
-// The parameters count in graphs that are instantiated later. The kernel stays the same.
+// The kernel and its parameters count in graphs that are instantiated later.
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params);
-// The same from the next launch on.
+// The parameters count from the next launch on. The kernel stays the same.
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params);
 // Does the work in the order in which it was recorded.

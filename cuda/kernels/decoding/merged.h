@@ -1,4 +1,5 @@
-// The epilogues of products of few rows: functions of the results, which the same kernel stores.
+// The arguments of what a product of few rows does besides: it may normalise its row, and compute a
+// function of its results.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,15 @@
 #include "gradus/tensor/base/index_rule.h"
 
 namespace gradus::cuda {
+
+// A row that is normalised before it is multiplied, and stored. Types are those of the product.
+struct NormalizedRowArgs {
+  int length, lanes;  // lanes: of normalize_few_rows
+  float eps;
+  const void *x, *weight, *bias;
+  float *mean, *rstd;
+  void* out;
+};
 
 enum class RowsEpilogue : uint8_t { none, gelu, relu, silu, add, mul, put };
 

@@ -1,5 +1,5 @@
-// Products of few rows in graphs, and what follows them: one kernel where it may be one, with the
-// bits of two.
+// Products of few rows in graphs, and what stands before and behind them: one kernel where it may
+// be one, with the bits of several.
 #include <functional>
 
 #include "gradus/gradus.h"
@@ -9,7 +9,7 @@
 namespace gradus {
 namespace {
 
-class GraphEpilogueTest : public GpuTest {
+class GraphMergeTest : public GpuTest {
  protected:
   using Function = std::function<Tensors()>;
 
@@ -41,7 +41,7 @@ struct Product {
   Tensor operator()() const { return linear(x, weight, bias); }
 };
 
-TEST_F(GraphEpilogueTest, WhatFollowsIsDoneByTheProduct) {
+TEST_F(GraphMergeTest, WhatFollowsIsDoneByTheProduct) {
   for (const ScalarType dtype : {kBFloat16, kHalf})
     for (const int64_t rows : {1, 3, 16}) {
       SCOPED_TRACE(rows);
@@ -64,7 +64,7 @@ TEST_F(GraphEpilogueTest, WhatFollowsIsDoneByTheProduct) {
     }
 }
 
-TEST_F(GraphEpilogueTest, AddsToWhatItReads) {
+TEST_F(GraphMergeTest, AddsToWhatItReads) {
   const Product product(2, kBFloat16);
   const Tensor sum = product.other.clone();
   cuda::Graph graph;
@@ -83,7 +83,7 @@ TEST_F(GraphEpilogueTest, AddsToWhatItReads) {
 }
 
 // Keys and values, which a model that generates puts into its cache.
-TEST_F(GraphEpilogueTest, ColumnsArePutIntoACache) {
+TEST_F(GraphMergeTest, ColumnsArePutIntoACache) {
   for (const int64_t rows : {1, 5}) {
     const Product product(rows, kBFloat16);
     const Tensor place = full({1}, 3, TensorOptions(kLong).device(kCUDA));
@@ -100,7 +100,7 @@ TEST_F(GraphEpilogueTest, ColumnsArePutIntoACache) {
   }
 }
 
-TEST_F(GraphEpilogueTest, APlaceOutOfRangeIsAnError) {
+TEST_F(GraphMergeTest, APlaceOutOfRangeIsAnError) {
   const Product product(1, kBFloat16);
   const Tensor place = full({1}, 9, TensorOptions(kLong).device(kCUDA));
   const Tensor cache = zeros({1, 9, 72}, TensorOptions(kBFloat16).device(kCUDA));
@@ -114,7 +114,70 @@ TEST_F(GraphEpilogueTest, APlaceOutOfRangeIsAnError) {
   EXPECT_EQ(cache.abs().sum().item<double>(), 0);
 }
 
-TEST_F(GraphEpilogueTest, OtherWorkKeepsItsKernel) {
+TEST_F(GraphMergeTest, ALayerNormIsDoneByTheProductBehindIt) {
+  const NoGradGuard guard;
+  for (const ScalarType dtype : {kBFloat16, kHalf})
+    for (const int64_t terms : {256, 264, 768, 2048}) {
+      SCOPED_TRACE(terms);
+      const Product product(1, dtype, terms, 520);  // too long for the memory of a mean
+      const Tensor weight = random_memory(dtype, terms, {-1, 1}).cuda();
+      const Tensor bias = random_memory(dtype, terms, {-1, 1}).cuda();
+      const auto steps = [&](const Tensor& w, const Tensor& b) {
+        const Tensor x = layer_norm(product.x, {terms}, w, b);
+        const Tensor h = linear(x, product.weight, product.bias);
+        return Tensors{x, h, gelu(h)};
+      };
+      EXPECT_EQ(kernels([&] { return steps(weight, bias); }), 1);
+      EXPECT_EQ(kernels([&] { return steps({}, {}); }), 1);
+    }
+}
+
+TEST_F(GraphMergeTest, OtherLayerNormsKeepTheirKernel) {
+  const NoGradGuard guard;
+  const auto expect = [](int64_t count, const char* what, int64_t rows, int64_t terms,
+                         int64_t columns, const auto& f) {
+    SCOPED_TRACE(what);
+    const Product product(rows, kBFloat16, terms, columns);
+    EXPECT_EQ(kernels([&] {
+                const Tensor x = layer_norm(product.x, {terms});
+                return Tensors{f(product, x), x};
+              }),
+              count);
+  };
+  const auto multiplied = [](const Product& product, const Tensor& x) {
+    return linear(x, product.weight, product.bias);
+  };
+  expect(2, "two rows", 2, 256, 72, multiplied);
+  expect(2, "a short row", 1, 128, 72, multiplied);
+  expect(2, "many columns", 1, 256, 8 * 512 + 8, multiplied);
+  expect(2, "of something else", 1, 256, 72, [](const Product& product, const Tensor&) {
+    return linear(product.x, product.weight, product.bias);
+  });
+  expect(3, "work between", 1, 256, 72, [](const Product& product, const Tensor& x) {
+    const Tensor between = x.relu();
+    return linear(x, product.weight, product.bias);
+  });
+}
+
+// The last product of a model that generates, in the memory of what was normalised.
+TEST_F(GraphMergeTest, MemoryOfANormalizedRowIsNotWritten) {
+  const NoGradGuard guard;
+  const Product product(1, kBFloat16, 256, 256);
+  bool reused = false;
+  const int64_t launched = kernels([&] {
+    Tensor x = product.x * 2;
+    const void* const memory = x.data_ptr();
+    const Tensor row = layer_norm(x, {256});
+    x = Tensor();
+    const Tensor y = linear(row, product.weight);
+    reused = y.data_ptr() == memory;
+    return Tensors{y, row};
+  });
+  EXPECT_TRUE(reused);
+  EXPECT_EQ(launched, 3);
+}
+
+TEST_F(GraphMergeTest, OtherWorkKeepsItsKernel) {
   const Product product(4, kBFloat16);
   const auto expect_two = [&](const char* what, const auto& f) {
     SCOPED_TRACE(what);
@@ -147,7 +210,7 @@ TEST_F(GraphEpilogueTest, OtherWorkKeepsItsKernel) {
 
 // A product reads all of its operands while it writes, so their memory cannot take the result of
 // what follows.
-TEST_F(GraphEpilogueTest, MemoryOfAnOperandIsNotWritten) {
+TEST_F(GraphMergeTest, MemoryOfAnOperandIsNotWritten) {
   const Product product(4, kBFloat16, 72, 72);
   bool reused = false;
   const int64_t launched = kernels([&] {
@@ -163,7 +226,7 @@ TEST_F(GraphEpilogueTest, MemoryOfAnOperandIsNotWritten) {
   EXPECT_EQ(launched, 3);
 }
 
-TEST_F(GraphEpilogueTest, GradientsAreThoseOfTwoKernels) {
+TEST_F(GraphMergeTest, GradientsAreThoseOfTwoKernels) {
   const Product product(3, kBFloat16);
   const Tensor weight = product.weight.clone().set_requires_grad(true);
   kernels([&] {
