@@ -1,13 +1,14 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, extents, permutations, softmaxes, losses,
 //                           order, lookups, products, conv, half_conv, small_conv, pools, norms,
-//                           optimizers, chains, own_kernels, attention, steps
+//                           optimizers, chains, own_kernels, one_query, attention, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "bench/attention.h"
 #include "bench/timer.h"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/tensor/raw/raw.h"
@@ -376,41 +377,6 @@ void optimizers() {
   time("AdamW 100 x 1e6", adamw, 7);
 }
 
-// Attention, forward and backward. Of causal attention half of the scores count.
-void attention() {
-  const auto time = [](ScalarType dtype, const std::vector<int64_t>& shape, bool causal = true) {
-    const auto random = [&](bool grad) {
-      return randn(shape, kCUDA).to(dtype).requires_grad_(grad);
-    };
-    const Tensor q = random(true), k = random(true), v = random(true), grad = random(false);
-    const auto step = [&] {
-      const Tensor y = scaled_dot_product_attention(q, k, v, {}, 0, causal);
-      autograd::grad({y}, {q, k, v}, {grad});
-    };
-    std::string name = dtype == kFloat ? "attention float32" : "attention bfloat16";
-    for (size_t i = 0; i < shape.size(); ++i) name += (i ? " x " : " ") + std::to_string(shape[i]);
-    name += causal ? ", causal" : ", full";
-    // Two products forward and five backward.
-    const double flop = (causal ? 7.0 : 14.0) * static_cast<double>(q.numel() * shape[2]);
-    report(name.c_str(), "gradus", device_seconds(step, 5), flop, "FLOP");
-  };
-  time(kBFloat16, {64, 6, 256, 64});
-  time(kBFloat16, {8, 12, 1024, 64});
-  time(kBFloat16, {16, 16, 1024, 128});
-  time(kBFloat16, {8, 16, 2048, 128});
-  time(kBFloat16, {4, 16, 2048, 128});
-  time(kBFloat16, {4, 16, 4096, 64});
-  time(kBFloat16, {4, 16, 4096, 64}, /*causal=*/false);
-  time(kBFloat16, {4, 16, 4096, 128});
-  time(kBFloat16, {2, 16, 4096, 128});
-  time(kBFloat16, {2, 16, 4096, 128}, /*causal=*/false);
-  time(kBFloat16, {2, 16, 8192, 64});
-  time(kBFloat16, {2, 16, 8192, 128});
-  time(kBFloat16, {1, 16, 8192, 128});
-  time(kBFloat16, {1, 16, 16384, 128});
-  for (const int64_t length : {1024, 4096}) time(kFloat, {16, 12, length, 64});
-}
-
 // What a model returns first.
 const Tensor& first(const Tensor& y) { return y; }
 template <class State>
@@ -494,7 +460,8 @@ int main(int argc, char** argv) {
   run("optimizers", optimizers);
   run("chains", chains);
   run("own_kernels", own_kernels);
+  run("one_query", bench::one_query);
   const AutoGradMode grad(true);
-  run("attention", attention);
+  run("attention", bench::attention);
   run("steps", training_steps);
 }

@@ -310,6 +310,17 @@ def own_kernels():
            "B", "cupy")
 
 
+def one_query():
+    for batch, heads, shared, keys, width in [(16, 32, 8, 4096, 128), (1, 32, 8, 8192, 128), (16, 12, 12, 1024, 64),
+                                              (16, 32, 32, 4096, 128)]:
+        q, k, v = (torch.randn(batch, count, rows, width, device="cuda", dtype=torch.bfloat16)
+                   for count, rows in ((heads, 1), (shared, keys), (shared, keys)))
+        seconds = device_seconds(lambda: [torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+                                          for _ in range(20)])
+        report(f"one query of {batch} x {heads} heads, {shared} of keys, {keys} x {width}", seconds / 20,
+               4.0 * batch * shared * keys * width, "B")
+
+
 def attention():
     """PyTorch's attention of 16 bits by flash and by cuDNN, and its memory-efficient one of float32."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -388,7 +399,7 @@ groups = {"elementwise": elementwise, "reductions": reductions, "extents": exten
           "order": order, "lookups": lookups, "products": products, "conv": convolutions, "half_conv": half_convolutions,
           "small_conv": small_convolutions, "pools": pools,
           "norms": norms, "optimizers": optimizers, "chains": chains,
-          "own_kernels": own_kernels, "attention": attention, "steps": training_steps}
+          "own_kernels": own_kernels, "one_query": one_query, "attention": attention, "steps": training_steps}
 for name in sys.argv[1:] or groups:
     with torch.set_grad_enabled(name in ("attention", "steps", "losses")):
         groups[name]()

@@ -140,15 +140,29 @@ TEST_F(TensorAttentionTest, SharesHeads) {
       shape.sharing = sharing;
       expect_attention(shape, dtype);
     };
-    expect_shared({2, 2, 70, 90, 64, 64}, 3);
-    expect_shared({2, 2, 130, 130, 64, 64, true, false, true}, 2);
-    expect_shared({2, 1, 65, 65, 128, 128, true}, 2);
+    expect_shared({2, 1, 70, 90, 64, 64}, 3);
+    expect_shared({1, 2, 130, 130, 64, 64, true, false, true}, 2);
+    expect_shared({1, 1, 65, 65, 128, 128, true}, 2);
     expect_shared({2, 2, 33, 70, 32, 64, false, false, false, true}, 2);
     expect_shared({2, 1, 20, 30, 12, 9, false, true}, 2);
     expect_shared({1, 2, 20, 30, 136, 24}, 2);
     expect_shared({2, 3, 1, 130, 64, 64, false, true, true}, 4);
     expect_shared({1, 2, 1, 700, 128, 64}, 2);
   }
+}
+
+// A query for each of the heads that share keys: as many as a block takes, more, and parts of them.
+TEST_F(TensorAttentionTest, TakesOneQueryOfSharedHeads) {
+  for (const ScalarType dtype : {kBFloat16, kHalf})
+    for (const int64_t width : {64, 128})
+      for (const int64_t sharing : {2, 7, 8, 12}) {
+        AttentionCase shape{
+            sharing == 8 ? 2 : 1, sharing == 12 ? 2 : 1, 1, pick(1, 160), width, width};
+        shape.sharing = sharing;
+        shape.masked = sharing == 7, shape.padded = sharing == 8, shape.strided = sharing == 12;
+        if (sharing == 2) shape.keys = pick(500, 700);  // several blocks
+        expect_attention(shape, dtype);
+      }
 }
 
 // One query is the first one: of a causal mask it sees the first key.
@@ -165,20 +179,22 @@ TEST_F(TensorAttentionTest, OneCausalQuerySeesOneKey) {
 
 // Places of a cache that no token has reached may hold anything.
 TEST_F(TensorAttentionTest, DoesNotReadHiddenKeysOfOneQuery) {
-  for (const ScalarType dtype : {kBFloat16, kFloat}) {
-    const Tensor q = random_memory(dtype, 64, {-1, 1}).view({1, 1, 1, 64}),
-                 kv = random_memory(dtype, 400 * 64, {-1, 1}).view({1, 1, 400, 64});
-    const Tensor filled = kv.narrow(2, 0, 290), cache = kv.clone();
-    cache.narrow(2, 290, 110).fill_(std::nan(""));
-    Tensor mask = zeros({1, 400}, dtype);
-    mask.narrow(1, 290, 110).fill_(-std::numeric_limits<double>::infinity());
-    const Tensor got =
-        scaled_dot_product_attention(q.cuda(), cache.cuda(), cache.cuda(), mask.cuda());
-    const Tensor wide = filled.to(kDouble);
-    const Tensor expected = scaled_dot_product_attention(q.to(kDouble), wide, wide);
-    const double error = (got.to(kCPU).to(kDouble) - expected).norm().item<double>();
-    EXPECT_LE(error, 3 * unit_of(dtype) * expected.norm().item<double>()) << dtype;
-  }
+  for (const ScalarType dtype : {kBFloat16, kFloat})
+    for (const int64_t heads : {1, 4}) {
+      const Tensor q = random_memory(dtype, heads * 64, {-1, 1}).view({1, heads, 1, 64}),
+                   kv = random_memory(dtype, 400 * 64, {-1, 1}).view({1, 1, 400, 64});
+      const Tensor filled = kv.narrow(2, 0, 290), cache = kv.clone();
+      cache.narrow(2, 290, 110).fill_(std::nan(""));
+      Tensor mask = zeros({1, 400}, dtype);
+      mask.narrow(1, 290, 110).fill_(-std::numeric_limits<double>::infinity());
+      const Tensor got = scaled_dot_product_attention(q.cuda(), cache.cuda(), cache.cuda(),
+                                                      mask.cuda(), 0.0, false, std::nullopt, true);
+      const Tensor wide = filled.to(kDouble);
+      const Tensor expected = scaled_dot_product_attention(q.to(kDouble), wide, wide, {}, 0.0,
+                                                           false, std::nullopt, true);
+      const double error = (got.to(kCPU).to(kDouble) - expected).norm().item<double>();
+      EXPECT_LE(error, 3 * unit_of(dtype) * expected.norm().item<double>()) << dtype << heads;
+    }
 }
 
 TEST_F(TensorAttentionTest, TakesMasksOfKeys) {

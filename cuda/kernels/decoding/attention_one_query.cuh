@@ -92,6 +92,56 @@ __device__ inline PartOfSoftmax<1> joined_parts(const float* from, int64_t step,
   return whole;
 }
 
+// What the warps of a block make, in shared memory.
+template <int kQueries, int kWidth>
+struct PartsOfWarps {
+  float results[kQueries][kOneQueryWarps][kWidth];
+  float abouts[kQueries][kOneQueryWarps], sums[kQueries][kOneQueryWarps];
+};
+// The queries of a block, from `first` on, and which of the `parts` blocks of group `index` it is.
+struct QueriesOfBlock {
+  int count, first, index, part, parts;
+};
+
+// Joins what the warps have made. Several parts go to `partial`, and the last block joins them.
+template <class T, int kQueries, int kWidth>
+__device__ void finish_queries(const AttentionArgs<T, float>& args,
+                               const PartsOfWarps<kQueries, kWidth>& of_warps,
+                               const QueriesOfBlock& block, T* out, float* log_sums, float* partial,
+                               unsigned* counters) {
+  __syncthreads();
+  // A thread for each column of the queries, which may be more than the threads.
+  const int columns = block.count * args.values;
+  const auto each_column = [&](const auto& f) {
+    for (int i = static_cast<int>(threadIdx.x); i < columns; i += kOneQueryThreads)
+      f(i / args.values, i % args.values);
+  };
+  const auto of_block = [&](int q, int column) {
+    return joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp) {
+      return float3{of_warps.abouts[q][warp], of_warps.sums[q][warp],
+                    of_warps.results[q][warp][column]};
+    });
+  };
+  const auto finish = [&](int q, int column, const PartOfSoftmax<1>& whole) {
+    finish_query(args, block.first + q, column, whole, out, log_sums);
+  };
+  if (block.parts == 1)
+    return each_column([&](int q, int column) { finish(q, column, of_block(q, column)); });
+  float* const of_group = partial + int64_t{block.index} * block.parts * block.count * kPartFloats;
+  each_column([&](int q, int column) {
+    const PartOfSoftmax<1> whole = of_block(q, column);
+    float* const to = of_group + (block.part * block.count + q) * kPartFloats;
+    to[column] = whole.result[0];
+    if (column == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
+  });
+  if (!is_last_block(counters + block.index, static_cast<unsigned>(block.parts))) return;
+  each_column([&](int q, int column) {
+    finish(
+        q, column,
+        joined_parts(of_group + q * kPartFloats, block.count * kPartFloats, block.parts, column));
+  });
+}
+
 // Keys from part * size on, of the heads of block / parts. kSharing: lanes that share a key.
 // kQueries: heads of queries, one behind the other, that share a head of keys and are a block's.
 // Several parts write to `partial`, and each block of heads has a counter for is_last_block().
@@ -234,8 +284,7 @@ __global__ void __launch_bounds__(kOneQueryThreads, kOneQueryBlocks<kQueries>)
     take_step(now);
   }
 
-  __shared__ float results[kQueries][kOneQueryWarps][kSharing * kUnit];
-  __shared__ float abouts[kQueries][kOneQueryWarps], sums[kQueries][kOneQueryWarps];
+  __shared__ PartsOfWarps<kQueries, kSharing * kUnit> of_warps;
 #pragma unroll
   for (int q = 0; q < kQueries; ++q) {
 #pragma unroll
@@ -250,39 +299,13 @@ __global__ void __launch_bounds__(kOneQueryThreads, kOneQueryBlocks<kQueries>)
     }
     if (lane < kSharing) {
 #pragma unroll
-      for (int e = 0; e < kUnit; ++e) results[q][warp][column + e] = mine[q].result[e];
+      for (int e = 0; e < kUnit; ++e) of_warps.results[q][warp][column + e] = mine[q].result[e];
     }
-    if (lane == 0) abouts[q][warp] = mine[q].about, sums[q][warp] = mine[q].sum;
+    if (lane == 0) of_warps.abouts[q][warp] = mine[q].about, of_warps.sums[q][warp] = mine[q].sum;
   }
-  __syncthreads();
-  // A thread for each column of the queries, which may be more than the threads.
-  const int columns = kQueries * args.values;
-  const auto each_column = [&](const auto& f) {
-    for (int i = static_cast<int>(threadIdx.x); i < columns; i += kOneQueryThreads)
-      f(i / args.values, i % args.values);
-  };
-  const auto of_block = [&](int q, int of_column) {
-    return joined<kOneQueryWarps>(kOneQueryWarps, [&](int warp_of) {
-      return float3{abouts[q][warp_of], sums[q][warp_of], results[q][warp_of][of_column]};
-    });
-  };
-  const auto finish = [&](int q, int of_column, const PartOfSoftmax<1>& whole) {
-    finish_query(args, batch * static_cast<int>(args.heads) + head + q, of_column, whole, out,
-                 log_sums);
-  };
-  if (parts == 1)
-    return each_column([&](int q, int of_column) { finish(q, of_column, of_block(q, of_column)); });
-  each_column([&](int q, int of_column) {
-    const PartOfSoftmax<1> whole = of_block(q, of_column);
-    float* const to = partial + (int64_t{block} * kQueries + q) * kPartFloats;
-    to[of_column] = whole.result[0];
-    if (of_column == 0) to[kOneQueryWidth] = whole.about, to[kOneQueryWidth + 1] = whole.sum;
-  });
-  if (!is_last_block(counters + index, static_cast<unsigned>(parts))) return;
-  each_column([&](int q, int of_column) {
-    const float* const first = partial + (int64_t{index} * parts * kQueries + q) * kPartFloats;
-    finish(q, of_column, joined_parts(first, kQueries * kPartFloats, parts, of_column));
-  });
+  finish_queries(args, of_warps,
+                 {kQueries, batch * static_cast<int>(args.heads) + head, index, part, parts}, out,
+                 log_sums, partial, counters);
 }
 
 }  // namespace gradus::cuda

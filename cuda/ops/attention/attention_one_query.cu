@@ -1,5 +1,6 @@
 // Starts the attention of one query for each head: lanes that share a key, and parts of the keys.
 #include "gradus/cuda/kernels/decoding/attention_one_query.cuh"
+#include "gradus/cuda/kernels/decoding/attention_shared_keys.cuh"
 
 #include <algorithm>
 
@@ -21,30 +22,63 @@ bool has_wide_rows(const Tensor& x) {
   return wide;
 }
 
+// Into how many parts the keys of each group of heads are cut, so that there is one round of
+// blocks.
+struct Cut {
+  int64_t groups, parts, size;
+  Scratch partial;
+
+  // blocks: of a multiprocessor. queries: of a group.
+  template <class T>
+  Cut(const Context& context, AttentionArgs<T, float>& args, int64_t of, int64_t queries,
+      int64_t blocks)
+      : groups(of),
+        parts(parts_of(context, args, blocks)),
+        size(ceil_div(args.keys, parts)),
+        partial(parts > 1
+                    ? sizeof(float) * kPartFloats * static_cast<size_t>(queries * groups * parts)
+                    : 0) {}
+  LaunchConfig config(const Context& context) const {
+    return {dim3(static_cast<unsigned>(groups * parts)), kOneQueryThreads, 0, context.stream};
+  }
+  unsigned* counters() const { return parts > 1 ? block_counters() : nullptr; }
+
+ private:
+  template <class T>
+  int64_t parts_of(const Context& context, AttentionArgs<T, float>& args, int64_t blocks) const {
+    // A query that is before all others sees one key of a causal mask.
+    if (args.causal) args.keys = std::min<int64_t>(args.keys, 1);
+    constexpr int64_t kLeast = 128;  // keys of a part
+    const int64_t fit = groups > kBlockCounters
+                            ? 1
+                            : std::clamp<int64_t>(blocks * context.multiprocessors / groups, 1, 64);
+    const int64_t most = std::min(fit, std::max<int64_t>(args.keys / kLeast, 1));
+    return ceil_div(args.keys, ceil_div(args.keys, most));
+  }
+};
+
 // groups: of kQueries heads each.
 template <class T, int kSharing, int kQueries>
 void run(const Context& context, AttentionArgs<T, float> args, int64_t groups, const Tensor& out,
          const Tensor& log_sums) {
-  // A query that is before all others sees one key of a causal mask.
-  if (args.causal) args.keys = std::min<int64_t>(args.keys, 1);
-  // One round of blocks.
-  constexpr int64_t kLeast = 128;  // keys of a part
-  const int64_t fit =
-      groups > kBlockCounters
-          ? 1
-          : std::clamp<int64_t>(kOneQueryBlocks<kQueries> * context.multiprocessors / groups, 1,
-                                64);
-  const int64_t most = std::min(fit, std::max<int64_t>(args.keys / kLeast, 1));
-  const int64_t size = ceil_div(args.keys, most);
-  const int64_t parts = ceil_div(args.keys, size);
-  const Scratch partial(
-      parts > 1 ? sizeof(float) * kPartFloats * kQueries * static_cast<size_t>(groups * parts) : 0);
-  auto* const to = static_cast<T*>(out.data_ptr());
-  auto* const sums = static_cast<float*>(log_sums.data_ptr());
-  launch_pdl(attention_one_query<T, kSharing, kQueries>,
-             {dim3(static_cast<unsigned>(groups * parts)), kOneQueryThreads, 0, context.stream},
-             args, static_cast<int>(parts), static_cast<int>(size), to, sums, partial.as<float>(),
-             parts > 1 ? block_counters() : nullptr);
+  const Cut cut(context, args, groups, kQueries, kOneQueryBlocks<kQueries>);
+  launch_pdl(attention_one_query<T, kSharing, kQueries>, cut.config(context), args,
+             static_cast<int>(cut.parts), static_cast<int>(cut.size),
+             static_cast<T*>(out.data_ptr()), log_sums.data_ptr<float>(), cut.partial.as<float>(),
+             cut.counters());
+}
+
+// By tensor cores, for heads that share keys.
+template <class T, int kWidth>
+void run_shared(const Context& context, AttentionArgs<T, float> args, int64_t heads,
+                const Tensor& out, const Tensor& log_sums) {
+  int64_t queries = kMostSharing;
+  while (args.sharing % queries != 0) --queries;
+  const Cut cut(context, args, heads / queries, queries, kSharedKeysBlocks<kWidth>);
+  launch_pdl(attention_shared_keys<T, kWidth>, cut.config(context), args, static_cast<int>(queries),
+             static_cast<int>(cut.parts), static_cast<int>(cut.size),
+             static_cast<T*>(out.data_ptr()), log_sums.data_ptr<float>(), cut.partial.as<float>(),
+             cut.counters());
 }
 
 }  // namespace
@@ -73,6 +107,11 @@ bool one_query_attention(const Attention& how, const Tensor& q, const Tensor& k,
       narrow ? run<T, 64 / kUnit, kQueries>(context, args, heads / kQueries, out, log_sums)
              : run<T, 128 / kUnit, kQueries>(context, args, heads / kQueries, out, log_sums);
     };
+    if constexpr (is_half<T>) {
+      if (sharing > 1 && q.size(3) == v.size(3) && (q.size(3) == 64 || q.size(3) == 128))
+        return narrow ? run_shared<T, 64>(context, args, heads, out, log_sums)
+                      : run_shared<T, 128>(context, args, heads, out, log_sums);
+    }
     if (sharing % 4 == 0) return with(Constant<4>{});
     sharing % 2 == 0 ? with(Constant<2>{}) : with(Constant<1>{});
   };
