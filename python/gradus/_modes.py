@@ -152,10 +152,20 @@ class enable_grad(_GradMode):
 
 
 class inference_mode(_Mode):
-    """Operations are not recorded, and new tensors never take part in gradients."""
+    """Operations are not recorded, and new tensors never take part in gradients.
 
-    def __init__(self, mode: bool = True) -> None:
-        self.mode = mode
+    mode: whether that holds; or a function, which is decorated.
+    """
+
+    @overload
+    def __new__(cls, mode: bool = True) -> inference_mode: ...
+    @overload
+    def __new__(cls, mode: _F) -> _F: ...
+    def __new__(cls, mode: Any = True) -> Any:
+        return cls()(mode) if callable(mode) else super().__new__(cls)
+
+    def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
+        self.mode = bool(mode)
 
     def __enter__(self) -> Any:
         self._before = _gradus._set_inference_mode(self.mode)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _gradus
-from .amp import GradScaler, autocast as _autocast
+from .amp import GradScaler, autocast as _autocast, custom_bwd as _custom_bwd, custom_fwd as _custom_fwd
 from ._gradus._cuda import *  # noqa: F403
 from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
@@ -202,6 +202,16 @@ class amp:
     """Mixed precision on a GPU, under the names of torch.cuda.amp."""
 
     GradScaler = GradScaler
+
+    @staticmethod
+    def custom_fwd(fwd: Any = None, *, cast_inputs: _gradus.dtype | None = None) -> Any:
+        """gradus.amp.custom_fwd for "cuda"."""
+        return _custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+    @staticmethod
+    def custom_bwd(bwd: Callable[..., Any] | None = None) -> Any:
+        """gradus.amp.custom_bwd for "cuda"."""
+        return _custom_bwd(bwd, device_type="cuda")
 
     class autocast(_autocast):
         """gradus.autocast("cuda")."""

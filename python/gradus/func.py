@@ -10,8 +10,8 @@ from . import _gradus
 from ._modes import enable_grad
 from .utils._tree import flat
 
-__all__ = ["functional_call", "stack_module_state", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
-           "vmap"]
+__all__ = ["functional_call", "stack_module_state", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+           "linearize", "vjp", "vmap"]
 
 _Function = Callable[..., Any]
 _Places = Union[int, tuple[int, ...]]
@@ -58,7 +58,7 @@ def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
     """func for each sample at once: dimension in_dims of each argument counts the samples.
 
     Arguments and results may be lists, tuples and dictionaries of tensors; so may in_dims and out_dims.
-    chunk_size: how many samples are computed at once.
+    Arguments by name are the same for all samples. chunk_size: how many samples are computed at once.
     Errors: ValueError where func returns what is no tensor; where out_dims is None, that of the last sample is returned.
 
     >>> import gradus
@@ -71,7 +71,7 @@ def vmap(func: _Function, in_dims: _Dims = 0, out_dims: _Dims = 0,
         tensors: list[Any] = []
         given = flat((args, kwargs), tensors)
         dims = _spread((in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args),
-                        dict.fromkeys(kwargs, 0)), (args, kwargs))
+                        dict.fromkeys(kwargs)), (args, kwargs))
         made: list[Any] = []
 
         def of_list(*values: Any) -> Any:
@@ -138,7 +138,7 @@ def grad_and_value(func: _Function, argnums: _Places = 0, has_aux: bool = False)
             grads = _gradus._grad(value, tuple(tensors), None, None, True, True)
         filled = [_gradus.zeros_like(x) if g is None else g for g, x in zip(grads, tensors)]
         if not outer:
-            filled, value = [g.detach() for g in filled], value.detach()
+            filled, value, aux = [g.detach() for g in filled], value.detach(), _without_graph(aux)
         found = rebuild(iter(filled))
         found = found[0] if isinstance(argnums, int) else found
         return (found, (value, aux)) if has_aux else (found, value)
@@ -174,6 +174,7 @@ class _Flat:
         self.tensors: list[Any] = []
         self._arguments = _leaves(tuple(args[place] for place in self._places), self.tensors,
                                   f"{name}: an argument to differentiate by must be Tensors")
+        self._outer = _outer(self.tensors)
 
     def __call__(self, *tensors: Any) -> tuple[Any, ...]:
         args, results = list(self._args), list[Any]()
@@ -181,7 +182,8 @@ class _Flat:
             args[place] = value
         self.out = self._func(*args)
         if self._has_aux:
-            self.out, self.aux = self.out
+            self.out, aux = self.out
+            self.aux = aux if self._outer else _without_graph(aux)
         self.result = _leaves(self.out, results, f"{self._name}: `func` must only return Tensors")
         return tuple(results)
 
@@ -194,6 +196,13 @@ class _Flat:
         """What has a row for each tensor of the result, which has a part for each of the arguments' tensors."""
         table = self.result(map(self.argument, rows))
         return (table, self.aux) if self._has_aux else table
+
+
+def _without_graph(value: Any) -> Any:
+    """The value, whose tensors have no graph."""
+    tensors: list[Any] = []
+    rebuild = flat(value, tensors)
+    return rebuild(iter([each.detach() for each in tensors]))
 
 
 def _outer(tensors: Any) -> bool:
@@ -297,6 +306,19 @@ def jvp(func: _Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *,
     found = _gradus._jvp(f, tuple(f.tensors), tuple(along), _outer((*f.tensors, *along)))
     outputs, derivatives = (f.result(iter(each)) for each in found)
     return (outputs, derivatives, f.aux) if has_aux else (outputs, derivatives)
+
+
+def linearize(func: _Function, *primals: Any) -> tuple[Any, _Function]:
+    """func(*primals), and the function of tangents that returns the derivative along them.
+
+    Arguments, results and errors: as in jvp. Each call of the function computes func again.
+
+    >>> import gradus
+    >>> value, along = gradus.func.linearize(lambda x: x ** 2, gradus.tensor([1.0, 2.0]))
+    >>> value, along(gradus.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
 
 
 def vjp(func: _Function, *primals: Any, has_aux: bool = False) -> Any:

@@ -15,6 +15,7 @@ from typing import IO, Any, Union
 
 from . import _gradus
 from ._forms import Size
+from .nn.parameter import Parameter
 from .optim import _flat_state_dict
 
 _File = Union[str, "os.PathLike[str]", IO[bytes]]
@@ -51,7 +52,14 @@ class _Writer:
             if isinstance(value, plain):
                 return plain(value)
         if isinstance(value, _gradus.Tensor):
-            return {"tensor": self.name(value, path)}
+            name = self.name(value, path)
+            if isinstance(value, Parameter):
+                return {"parameter": [name, value.requires_grad]}
+            return {"leaf" if value.requires_grad else "tensor": name}
+        if isinstance(value, bytes):
+            return {"bytes": value.hex()}
+        if isinstance(value, complex):
+            return {"complex": [value.real, value.imag]}
         if isinstance(value, _gradus._nn.Module):
             self.objects.append(type(value).__name__)
             return self.described(value.state_dict(), path)
@@ -68,7 +76,7 @@ class _Writer:
             kind = next(name for name, cls in _LISTS.items() if isinstance(value, cls))
             return {kind: [self.described(each, f"{path}.{i}" if path else str(i)) for i, each in enumerate(value)]}
         raise _gradus.TypeError(
-            f"save: {path or 'the value'} is of type {type(value).__name__}; expected tensors, numbers, texts, "
+            f"save: {path or 'the value'} is of type {type(value).__name__}; expected tensors, numbers, texts, bytes, "
             "modules, optimizers, and dictionaries and lists of them")
 
 
@@ -81,6 +89,14 @@ def _rebuilt(value: Any, tensors: dict[str, _gradus.Tensor]) -> Any:
     (kind, inner), = value.items()
     if kind == "tensor":
         return tensors[inner]
+    if kind == "leaf":
+        return tensors[inner].detach().requires_grad_()
+    if kind == "parameter":
+        return Parameter(tensors[inner[0]], inner[1])
+    if kind == "bytes":
+        return bytes.fromhex(inner)
+    if kind == "complex":
+        return complex(*inner)
     if kind in ("dict", "ordered"):
         pairs = [(_rebuilt(key, tensors), _rebuilt(each, tensors)) for key, each in inner]
         return dict(pairs) if kind == "dict" else collections.OrderedDict(pairs)
@@ -95,10 +111,10 @@ def _rebuilt(value: Any, tensors: dict[str, _gradus.Tensor]) -> Any:
 
 
 def save(obj: Any, f: _File) -> None:
-    """Writes tensors, numbers, texts, modules, optimizers, and dictionaries and lists of them, to a file.
+    """Writes tensors, numbers, texts, bytes, modules, optimizers, and dictionaries and lists of them, to a file.
 
     f: a path, or a file that is open for bytes. The file is a safetensors file. Names of nested dictionaries are joined
-    by dots; load() makes the dictionaries again.
+    by dots; load() makes the dictionaries again. A parameter is one again, and what required gradients is a leaf that does.
     """
     writer = _Writer()
     metadata = {"gradus.structure": json.dumps(writer.described(obj, ""))}

@@ -41,9 +41,25 @@ class Function:
         raise NotImplementedError("a Function needs a static method backward(ctx, *grad_outputs)")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Calls forward without recording it, and records backward in its place."""
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Calls forward without recording it, and records backward in its place.
+
+        Arguments by name come at their place. setup_context gets the defaults of those that are left out, too.
+        """
+        forward: Any = cls.forward
+        before = () if hasattr(cls, "setup_context") else (None,)  # the place of ctx
+        if kwargs or not before and forward.__defaults__:
+            args = _bound(forward, *before, *args, **kwargs)[len(before):]
         return _gradus._apply_function(cls, *args)
+
+
+def _bound(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """All arguments of a call of the function by place, with the defaults of those that are left out."""
+    import inspect
+
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
 
 
 class _Once(Function):

@@ -12,6 +12,7 @@ from .. import _gradus, autograd
 from .._gradus import _nn
 from .._gradus._nn import Module
 from ._texts import module_text, options_text
+from .parameter import Parameter
 
 _call_python = Module.__call__
 
@@ -149,129 +150,17 @@ def __repr__(self: Module) -> str:
 
 def apply(self: Module, fn: Callable[[Module], Any]) -> Module:
     """Calls fn for every module below and then for this one, and returns this one."""
-    for child in self.children():
+    for child in dict.fromkeys(self.children()):
         child.apply(fn)
     fn(self)
     return self
 
 
-def get_submodule(self: Module, target: str) -> Module:
-    """The module below of that name: "layers.0"."""
-    for name in target.split(".") if target else ():
-        parts = self._modules
-        if name not in parts:
-            raise AttributeError(f"{type(self).__name__} has no attribute `{name}`")
-        self = parts[name]
-    return self
-
-
-def _tensor_at(kind: str) -> Callable[..., Any]:
-    def get(self: Module, target: str) -> Any:
-        path, _, name = target.rpartition(".")
-        found = dict(getattr(self.get_submodule(path), f"named_{kind}s")(recurse=False))
-        if name not in found:
-            raise AttributeError(f"`{target}` is not a {kind} of {type(self).__name__}")
-        return found[name]
-
-    get.__name__ = get.__qualname__ = f"get_{kind}"
-    get.__doc__ = f'The {kind} below of that name: "layers.0.weight".'
-    return get
-
-
-get_parameter, get_buffer = _tensor_at("parameter"), _tensor_at("buffer")
-
-_register_buffer = Module.register_buffer
-
-
-def register_buffer(self: Module, name: str, tensor: Any, persistent: bool = True) -> None:
-    """Adds a buffer: a tensor that is no parameter. persistent: state_dict() has it."""
-    _register_buffer(self, name, tensor)
-    left_out = self.__dict__.setdefault("_left_out", set()) if not persistent else \
-        self.__dict__.get("_left_out", set())
-    (left_out.discard if persistent else left_out.add)(name)
-
-
-def _left_out(self: Module) -> set[str]:
-    """The names of all buffers that state_dict() leaves out."""
-    return {f"{path}.{name}" if path else name for path, module in self.named_modules()
-            for name in module.__dict__.get("_left_out", ())}
-
-
+# C++'s own, for which Python has others.
+_register_buffer, _register_parameter = Module.register_buffer, Module.register_parameter
+_named_modules: Any = Module.named_modules
+_named_parameters, _named_buffers = Module.named_parameters, Module.named_buffers
 _state_dict, _load_state_dict = Module.state_dict, Module.load_state_dict
-
-
-def state_dict(self: Module, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-    """Parameters and buffers by name; they share the memory of the module.
-
-    destination: a dictionary to which they are added, and which is returned. prefix: what each name begins with.
-    keep_vars: the parameters themselves, with their graph.
-    """
-    left_out = _left_out(self)
-    all_values = _state_dict(self)
-    # Module by module, as PyTorch has it; C++ has all parameters before all buffers.
-    places = {path: place for place, (path, _) in enumerate(self.named_modules())}
-    order = sorted(all_values, key=lambda name: places.get(name.rpartition(".")[0], len(places)))
-    out = collections.OrderedDict((name, all_values[name]) for name in order if name not in left_out)
-    if keep_vars:
-        out.update((name, p) for name, p in self.named_parameters() if name in out)
-    if destination is None and not prefix:
-        return out
-    destination = collections.OrderedDict() if destination is None else destination
-    destination.update((prefix + name, tensor) for name, tensor in out.items())
-    return destination  # type: ignore[no-any-return]
-
-
-class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """The names that load_state_dict() did not find, and those that it does not know."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-    __str__ = __repr__
-
-
-def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> _HookHandle:
-    """Calls hook(module, incompatible_keys) after load_state_dict(); the hook may change the lists of names."""
-    hooks: dict[int, Any] = self.__dict__.setdefault("_load_state_dict_post_hooks", {})
-    number = next(_numbers)
-    hooks[number] = hook
-    return _HookHandle(lambda: hooks.pop(number, None))
-
-
-def load_state_dict(self: Module, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-    """Copies the values to the parameters and buffers of the same names.
-
-    Returns the names that are missing, and those that are unknown; strict: they are an error. assign: the tensors of
-    state_dict take the place of those of the module.
-    """
-    if not hasattr(state_dict, "items"):
-        raise _gradus.TypeError(f"load_state_dict: state_dict is of type {type(state_dict).__name__}; expected a dictionary, "
-                                "as state_dict() returns it")
-    own = self.state_dict()
-    missing, unknown = [name for name in own if name not in state_dict], [name for name in state_dict if name not in own]
-    state_dict = state_dict if strict else {name: state_dict[name] for name in own if name in state_dict}
-    for name, value in state_dict.items():
-        if not isinstance(value, _gradus.Tensor):
-            fix = f"; if it is the state dict, pass state_dict[{name!r}]" if isinstance(value, dict) else ""
-            raise _gradus.TypeError(f"load_state_dict: {name} is of type {type(value).__name__}; expected a tensor{fix}")
-    if assign and not (strict and (missing or unknown)):
-        for name in (name for name in own if name in state_dict):
-            path, _, last = name.rpartition(".")
-            part, value = self.get_submodule(path), state_dict[name]
-            if last in part._parameters:
-                kind, trained = type(part._parameters[last]), part._parameters[last].requires_grad
-                part.register_parameter(last, value if isinstance(value, kind) else kind(value, trained))
-            else:
-                _register_buffer(part, last, value)
-    else:
-        _load_state_dict(self, state_dict, strict and bool(missing or unknown))
-    keys = _IncompatibleKeys(missing, unknown)
-    for module in self.modules():
-        for hook in list(module.__dict__.get("_load_state_dict_post_hooks", {}).values()):
-            hook(module, keys)
-    return keys
 
 
 class _Mark(autograd.Function):
@@ -367,13 +256,24 @@ def type_(self: Module, dst_type: Any) -> Any:
     return self.to(dst_type)
 
 
+def _declared(self: Module) -> dict[str, str]:
+    """What Python has registered by name and what kind it is; it may be None, which C++ does not list."""
+    def is_registered(name: str, kind: str) -> bool:
+        if name not in self.__dict__:
+            return hasattr(self, name)
+        return kind == "parameter" and isinstance(self.__dict__[name], (Parameter, type(None)))
+
+    return {name: kind for name, kind in self.__dict__.get("_declared", {}).items() if is_registered(name, kind)}
+
+
+def _own_attributes(self: Module) -> dict[str, Any]:
+    declared = _declared(self)
+    return {**self.__dict__, "_declared": declared} if declared else dict(self.__dict__)
+
+
 def _own_state(self: Module) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and registered tensors of this module alone, by name."""
-    state = dict(self.__dict__)
-    registered: dict[str, Any] = self._parameters
-    registered.update(self.named_children())
-    state.update({name: value for name, value in registered.items() if name not in state})
-    return state, dict(self.named_buffers(recurse=False))
+    return {**self._parameters, **self._modules, **_own_attributes(self)}, dict(self._buffers)
 
 
 def _class_of_cpp(cls: Any) -> Any:
@@ -409,8 +309,8 @@ def __reduce_ex__(self: Module, protocol: Any) -> tuple[Any, ...]:
         return _made_again, (type(self), None), (*_own_state(self), self.training)
     # All tensors below, since the parts of a module of C++ are made with it. What a hook computes is made anew.
     computed = self.__dict__.get("_computed", ())
-    attributes = {name: value.detach() if name in computed else value for name, value in self.__dict__.items()}
-    state = attributes, dict(self.named_parameters()), dict(self.named_buffers()), self.training
+    attributes = {name: value.detach() if name in computed else value for name, value in _own_attributes(self).items()}
+    state = attributes, dict(self.named_parameters()), dict(_named_buffers(self)), self.training
     return _made_again, (type(self), self._options()), state
 
 
@@ -450,6 +350,9 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
     for name, _ in list(self.named_parameters(recurse=False)) if parameters else ():
         if name not in parameters[0] and (name in attributes or isinstance(getattr(type(self), name, None), property)):
             delattr(self, name)  # it is computed
+    for name, kind in attributes.get("_declared", {}).items():
+        register: Any = _register_buffer if kind == "buffer" else _register_parameter
+        register(self, name, None)
     for name, value in attributes.items():
         if not (name.startswith("_calls_") and name.endswith("_hooks")):
             setattr(self, name, value)
@@ -458,7 +361,7 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
             _let_cpp_call(self, kind)
     if parameters:
         left_out = {name: None for name, _ in self.named_parameters() if name not in parameters[0]}
-        _register(self, {**parameters[0], **left_out}, Module.register_parameter)
+        _register(self, {**parameters[0], **left_out}, _register_parameter)
     _register(self, buffers, _register_buffer)
     Module.train(self, training)
 
@@ -466,10 +369,7 @@ def __setstate__(self: Module, state: tuple[Any, ...]) -> None:
 setattr(Module, "__init_subclass__", classmethod(_init_subclass))
 for _function in (_call, register_forward_pre_hook, register_forward_hook,
                   register_full_backward_hook, register_full_backward_pre_hook, forward, extra_repr, __repr__,
-                  apply, get_submodule,
-                  get_parameter, get_buffer, register_buffer, state_dict, load_state_dict,
-                  register_load_state_dict_post_hook,
-                  __deepcopy__, __reduce_ex__, __setstate__):
+                  apply, __deepcopy__, __reduce_ex__, __setstate__):
     setattr(Module, _function.__name__, _function)
 setattr(Module, "type", type_)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import _forms, _gradus
@@ -82,6 +83,42 @@ def scaled_dot_product_attention(query: _gradus.Tensor, key: _gradus.Tensor, val
     enable_gqa: several heads of the query share a head of key and value.
     """
     return _gradus.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+def _implicit_dim(name: str, input: _gradus.Tensor, stacklevel: int) -> int:
+    dim = 0 if input.dim() in (0, 1, 3) else 1
+    warnings.warn(f"{name}: dim is left out, which is deprecated; write dim={dim}", UserWarning, stacklevel=stacklevel)
+    return dim
+
+
+def softmax(input: _gradus.Tensor, dim: int | None = None, _stacklevel: int = 3,
+            dtype: _gradus.dtype | None = None) -> _gradus.Tensor:
+    """e^x / sum of e^x along dim.
+
+    dim: where it is left out, 0 for tensors of 0, 1 and 3 dimensions, else 1, with a UserWarning. dtype: the input is
+    converted to it first.
+    """
+    return _gradus.softmax(input, _implicit_dim("softmax", input, _stacklevel) if dim is None else dim, dtype)
+
+
+def log_softmax(input: _gradus.Tensor, dim: int | None = None, _stacklevel: int = 3,
+                dtype: _gradus.dtype | None = None) -> _gradus.Tensor:
+    """log(softmax(x)) along dim.
+
+    dim: where it is left out, 0 for tensors of 0, 1 and 3 dimensions, else 1, with a UserWarning. dtype: the input is
+    converted to it first.
+    """
+    return _gradus.log_softmax(input, _implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
+
+
+def softmin(input: _gradus.Tensor, dim: int | None = None, _stacklevel: int = 3,
+            dtype: _gradus.dtype | None = None) -> _gradus.Tensor:
+    """softmax(-x) along dim.
+
+    dim: where it is left out, 0 for tensors of 0, 1 and 3 dimensions, else 1, with a UserWarning. dtype: the input is
+    converted to it first.
+    """
+    return _gradus._nn.functional.softmin(input, _implicit_dim("softmin", input, _stacklevel) if dim is None else dim, dtype)
 
 
 __all__ += ["batch_norm", "interpolate", "scaled_dot_product_attention", "upsample", "upsample_bilinear", "upsample_nearest"]

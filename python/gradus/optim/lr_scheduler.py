@@ -67,7 +67,7 @@ class StepLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         rates = self._present()
-        if self._is_initial or self.last_epoch == 0 or self.last_epoch % self.step_size:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size:
             return rates
         return [rate * self.gamma for rate in rates]
 
@@ -85,7 +85,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         rates = self._present()
-        if self._goes_on() or self.last_epoch not in self.milestones:
+        if self.last_epoch not in self.milestones:
             return rates
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in rates]
 

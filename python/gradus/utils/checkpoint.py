@@ -3,44 +3,93 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _gradus
+from .._gradus._amp import autocast
 from .._modes import enable_grad
-from ..autograd import Function
+from ..autograd.graph import saved_tensors_hooks
 from ._tree import flat
 
 _Context = contextlib.AbstractContextManager[Any]
 
 
-class _Again(Function):
-    @staticmethod
-    def forward(ctx: Any, run: Any, contexts: Any, state: Any, made: list[Any], *tensors: Any) -> Any:
-        ctx.run, ctx.state = run, state
-        now, ctx.context = contexts
-        ctx.save_for_backward(*tensors)
-        results: list[Any] = []
-        with now:
-            made.append(flat(run(tensors), results))
-        return results[0] if len(results) == 1 else tuple(results)
+def _seed_gpus(seed: int | None) -> None:
+    """Seeds the generators of all GPUs, and leaves that of the CPU as it is; nothing for None."""
+    if seed is not None:
+        state = _gradus.default_generator.get_state()
+        _gradus.manual_seed(seed)
+        _gradus.default_generator.set_state(state)
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        inputs = [x.detach().requires_grad_(x.requires_grad) for x in ctx.saved_tensors]
-        now = _gradus.default_generator.get_state() if ctx.state is not None else None
-        if ctx.state is not None:
-            _gradus.default_generator.set_state(ctx.state)
+
+def _drawn_seed() -> int:
+    return int(_gradus.randint(0, 2**62, ()).item())
+
+
+class _Recomputation:
+    """What a run keeps for its backward pass, by number: where it is asked for, a second run makes it."""
+
+    def __init__(self, run: Callable[[], Any], preserve_rng_state: bool, on_gpu: bool, context: _Context) -> None:
+        self._run, self._context = run, context
+        # The generators of GPUs tell no state: a seed of its own takes its place.
+        self._seed = _drawn_seed() if preserve_rng_state and on_gpu else None
+        _seed_gpus(self._seed)
+        self._state = _gradus.default_generator.get_state() if preserve_rng_state else None
+        self._modes: list[Any] = [(kind, _gradus.get_autocast_dtype(kind), _gradus.is_autocast_enabled(kind))
+                                  for kind in ("cpu", "cuda")]
+        self._count = 0
+        self._made: dict[int, Any] = {}  # what was not asked for yet
+
+    def put(self, tensor: Any) -> int:
+        """The number of the tensor, which is not kept."""
+        self._count += 1
+        return self._count - 1
+
+    def get(self, number: int) -> Any:
+        """The tensor of that number."""
+        if number not in self._made:
+            self._made = self._run_again()
+        return self._made.pop(number)
+
+    def _run_again(self) -> dict[int, Any]:
+        kept: list[Any] = []
+
+        def put(tensor: Any) -> int:
+            kept.append(tensor)
+            return len(kept) - 1
+
+        with contextlib.ExitStack() as scopes:
+            scopes.enter_context(self._same_numbers())
+            for mode in self._modes:
+                scopes.enter_context(autocast(*mode))
+            for scope in (enable_grad(), self._context, saved_tensors_hooks(put, kept.__getitem__)):
+                scopes.enter_context(scope)
+            self._run()
+        if len(kept) != self._count:
+            raise _gradus.Error(f"checkpoint: the function kept {self._count} tensors for its backward pass, and {len(kept)} when it "
+                                "ran again; it must compute the same each time")
+        return dict(enumerate(kept))
+
+    @contextlib.contextmanager
+    def _same_numbers(self) -> Iterator[None]:
+        """The random numbers of the first run."""
+        if self._state is None:
+            yield
+            return
+        after = None if self._seed is None else _drawn_seed()
+        now = _gradus.default_generator.get_state()
+        _seed_gpus(self._seed)
+        _gradus.default_generator.set_state(self._state)
         try:
-            with enable_grad(), ctx.context:
-                results: list[Any] = []
-                flat(ctx.run(inputs), results)
+            yield
         finally:
-            if now is not None:
-                _gradus.default_generator.set_state(now)
-        pairs = [(out, grad) for out, grad in zip(results, grads) if out.requires_grad and grad is not None]
-        _gradus._backward([out for out, _ in pairs], [grad for _, grad in pairs], None, False, None)
-        return (None, None, None, None, *(x.grad for x in inputs))
+            _gradus.default_generator.set_state(now)
+            _seed_gpus(after)
+
+
+def _version(x: Any) -> int | None:
+    return None if x.is_inference() else x._version
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
@@ -49,8 +98,12 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
                determinism_check: str = "default", debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
     """function(*args, **kwargs) that keeps its arguments alone; the backward pass computes it again.
 
-    preserve_rng_state: with the same random numbers. context_fn: returns the context of the first computation, and that of
-    the second. use_reentrant, determinism_check, debug, early_stop: taken, without effect.
+    It does so in the types of autocast that hold now. preserve_rng_state: with the same random numbers, too; where an
+    argument is on a GPU, those of GPUs begin anew with a seed that the generator of the CPU draws. context_fn: returns the
+    context of the first computation, and that of the second. use_reentrant, determinism_check, debug, early_stop: taken,
+    without effect.
+    Errors: Error where an argument was changed in place in between, where the function keeps another number of tensors when
+    it runs again, and where random numbers are drawn on a GPU within a captured graph.
 
     >>> import gradus
     >>> from gradus.utils.checkpoint import checkpoint
@@ -59,22 +112,24 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     >>> x.grad
     tensor([2.7183, 2.7183])
     """
-    tensors: list[Any] = []
-    given = flat((args, kwargs), tensors)
-
-    def run(values: Any) -> Any:
-        own_args, own_kwargs = given(iter(values))
-        return function(*own_args, **own_kwargs)
-
     if not _gradus.is_grad_enabled():
         return function(*args, **kwargs)
-    made: list[Any] = []
-    # The parameters of the function have gradients even where no argument has one.
-    anchor = _gradus.empty(0, requires_grad=True)
-    state = _gradus.default_generator.get_state() if preserve_rng_state else None
-    contexts = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
-    results = _Again.apply(lambda values: run(list(values)[1:]), contexts, state, made, anchor, *tensors)
-    return made[0](iter(results if isinstance(results, tuple) else (results,)))
+    tensors: list[Any] = []
+    given = flat((args, kwargs), tensors)
+    before = [(x, x.requires_grad, _version(x)) for x in tensors]
+
+    def run() -> Any:
+        for x, _, version in before:
+            if _version(x) != version:
+                raise _gradus.Error(f"checkpoint: an argument of shape {tuple(x.shape)} was changed in place before the backward "
+                                    "pass computed the function again; clone() it")
+        own_args, own_kwargs = given(iter([x.detach().requires_grad_(needs) for x, needs, _ in before]))
+        return function(*own_args, **own_kwargs)
+
+    now, later = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
+    again = _Recomputation(run, preserve_rng_state, any(x.is_cuda for x in tensors), later)
+    with now, saved_tensors_hooks(again.put, again.get):
+        return function(*args, **kwargs)
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
 import concurrent.futures
 import contextlib
@@ -41,6 +42,9 @@ class IterableDataset(Dataset[_T]):
 
     def __iter__(self) -> Iterator[_T]:
         raise NotImplementedError("an IterableDataset needs __iter__")
+
+    def __add__(self, other: Dataset[Any]) -> Any:
+        return ChainDataset([self, other])
 
 
 class ChainDataset(IterableDataset[_T]):
@@ -100,23 +104,26 @@ class TensorDataset(Dataset["tuple[Tensor, ...]"]):
 
 
 class ConcatDataset(Dataset[_T]):
-    """Datasets one after the other."""
+    """Datasets one after the other. Errors: ValueError for none; TypeError for an IterableDataset; IndexError out of range."""
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
+        if not self.datasets:
+            raise _gradus.ValueError("ConcatDataset: datasets is empty; expected one or more")
+        if any(isinstance(each, IterableDataset) for each in self.datasets):
+            raise _gradus.TypeError("ConcatDataset: datasets has an IterableDataset; expected datasets with __getitem__, "
+                                    "use ChainDataset")
         self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
 
     def __len__(self) -> int:
-        return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
+        return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> Any:
-        if index < 0:
-            index += len(self)
-        for dataset in self.datasets:
-            if index < len(dataset):
-                return dataset[index]
-            index -= len(dataset)
-        raise IndexError("ConcatDataset: the index is out of range")
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise _gradus.IndexError(f"ConcatDataset: index is {index}; expected {-len(self)} to {len(self) - 1}")
+        which = bisect.bisect_right(self.cumulative_sizes, place)
+        return self.datasets[which][place - (self.cumulative_sizes[which - 1] if which else 0)]
 
 
 class Subset(Dataset[_T]):
@@ -413,7 +420,7 @@ class DataLoader(Generic[_T]):
         batched = self.batch_sampler is not None
         indices = self.batch_sampler if batched else self.sampler
         if self.num_workers:
-            yield from self._from_workers(list(indices), batched)
+            yield from self._from_workers(iter(indices), batched)
         else:
             yield from (_fetched(self.dataset, self.collate_fn, each, batched) for each in indices)
 
@@ -447,17 +454,19 @@ class DataLoader(Generic[_T]):
         forks = sys.platform == "linux" and not _gradus._cuda.is_available()
         return multiprocessing.get_context(context or ("fork" if forks else "spawn"))
 
-    def _from_workers(self, indices: list[Any], batched: bool) -> Iterator[Any]:
+    def _from_workers(self, indices: Iterator[Any], batched: bool) -> Iterator[Any]:
         context = self._context()
         with concurrent.futures.ProcessPoolExecutor(
                 self.num_workers, mp_context=context, initializer=_start_worker,
                 initargs=(self.dataset, self.collate_fn, self.worker_init_fn, self.num_workers,
                           context.Value("i", 0))) as workers:
             ahead: collections.deque[Any] = collections.deque()
+            # The sampler draws its order before the seed: it is the same without workers.
+            first = list(itertools.islice(indices, self.num_workers * (self.prefetch_factor or 1)))
             seed = int(_gradus.randint(0, 2**62, (), generator=self.generator).item())
-            remaining = zip(indices, itertools.count(seed))
+            remaining = zip(itertools.chain(first, indices), itertools.count(seed))
             try:
-                for each in itertools.islice(remaining, self.num_workers * (self.prefetch_factor or 1)):
+                for each in itertools.islice(remaining, len(first)):
                     ahead.append(workers.submit(_fetch_in_worker, *each, batched))
                 while ahead:
                     batch = ahead.popleft().result(self.timeout or None)

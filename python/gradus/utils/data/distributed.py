@@ -10,7 +10,7 @@ from ... import _gradus
 from .sampler import Sampler
 
 
-class DistributedSampler(Sampler):
+class DistributedSampler(Sampler[int]):
     """Every num_replicas-th index of an order that all ranks share, from rank on.
 
     num_replicas, rank: by default those of the process group. shuffle: the order is random, and

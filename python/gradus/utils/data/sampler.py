@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ... import _gradus
 
+_T = TypeVar("_T", covariant=True)
 
-class Sampler:
+
+class Sampler(Generic[_T]):
     """An order of indices: a class derives from it and has __iter__."""
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[_T]:
         raise NotImplementedError("a Sampler needs __iter__")
 
 
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """All indices in order."""
 
     def __init__(self, data_source: Any) -> None:
@@ -29,7 +31,7 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
-class RandomSampler(Sampler):
+class RandomSampler(Sampler[int]):
     """All indices in random order, or so many drawn with replacement.
 
     num_samples: by default the size of data_source; the order is followed by another one where it is more.
@@ -61,7 +63,7 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler["list[int]"]):
     """Lists of batch_size indices of another sampler."""
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
@@ -80,7 +82,7 @@ class BatchSampler(Sampler):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-class SubsetRandomSampler(Sampler):
+class SubsetRandomSampler(Sampler[int]):
     """The given indices in random order."""
 
     def __init__(self, indices: Sequence[int], generator: _gradus.Generator | None = None) -> None:
@@ -94,7 +96,7 @@ class SubsetRandomSampler(Sampler):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler):
+class WeightedRandomSampler(Sampler[int]):
     """num_samples indices, drawn by weights that need not add up to 1.
 
     replacement: whether an index may be drawn more than once.
