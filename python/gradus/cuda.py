@@ -13,6 +13,9 @@ from ._gradus._cuda import CUDAGraph
 from ._gradus._cuda import Stream as _Stream
 from ._gradus._cuda import _StaticInputs, current_device, current_stream, get_device_capability, is_available, set_device, set_stream
 from ._gradus import OutOfMemoryError as OutOfMemoryError
+from ._gpu_random import get_rng_state as get_rng_state, get_rng_state_all as get_rng_state_all, initial_seed as initial_seed
+from ._gpu_random import manual_seed as manual_seed, manual_seed_all as manual_seed_all, seed as seed, seed_all as seed_all
+from ._gpu_random import set_rng_state as set_rng_state, set_rng_state_all as set_rng_state_all
 from ._tensor_types import tensor_types
 
 (FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor,
@@ -186,16 +189,6 @@ def make_graphed(function: Callable[..., Any], *samples: _gradus.Tensor) -> Grap
     operation, where something cannot be captured.
     """
     return Graphed(function, samples)
-
-
-def manual_seed(seed: int) -> None:
-    """Seeds the generators of all devices."""
-    _gradus.manual_seed(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds the generators of all devices."""
-    _gradus.manual_seed(seed)
 
 
 class amp:

@@ -134,6 +134,12 @@ void bind_types(nb::module_& m) {
       .def("split", &Generator::split, nb::arg("num") = 2);
   m.attr("default_generator") = nb::cast(Generator(default_generator(kCPU)));
   m.def(
+      "_gpu_generator",
+      [](int64_t device) {
+        return default_generator(Device(kCUDA, static_cast<DeviceIndex>(device)));
+      },
+      nb::arg("device"), "The generator of a GPU.");
+  m.def(
       "manual_seed",
       [](int64_t seed) {
         manual_seed(static_cast<uint64_t>(seed));

@@ -142,3 +142,47 @@ def test_a_kernel_of_numba_writes_into_a_tensor(numba_cuda):
     fill[BLOCKS, 32](numba_cuda.as_cuda_array(every_second[::2]))
     numba_cuda.synchronize()
     assert every_second.tolist() == [0, 0, 2, 0, 4, 0, 6, 0]
+
+
+@needs_device
+def test_states_of_random_numbers():
+    states = gradus.cuda.get_rng_state_all()
+    assert len(states) == gradus.cuda.device_count() and all(str(state.device) == "cpu" for state in states)
+    first = gradus.rand(5, device="cuda")
+    cpu = gradus.get_rng_state()
+    gradus.cuda.set_rng_state_all(states)
+    assert gradus.rand(5, device="cuda").equal(first) and gradus.get_rng_state().equal(cpu)
+    gradus.cuda.manual_seed(4)
+    second, state = gradus.rand(3, device="cuda"), gradus.cuda.get_rng_state("cuda:0")
+    with gradus.random.fork_rng():
+        gradus.rand(7, device="cuda")
+    third = gradus.rand(3, device="cuda")
+    gradus.cuda.set_rng_state(state, 0)
+    assert gradus.rand(3, device="cuda").equal(third) and not third.equal(second)
+    gradus.cuda.manual_seed_all(4)
+    assert gradus.rand(3, device="cuda").equal(second) and gradus.cuda.initial_seed() == 4
+    assert gradus.get_rng_state().equal(cpu)
+
+
+@needs_device
+@pytest.mark.parametrize("captured", [False, True])
+def test_checkpoint_draws_the_numbers_of_a_run_without_it(captured):
+    from gradus.utils.checkpoint import checkpoint
+
+    x = gradus.ones(64, device="cuda", requires_grad=True)
+
+    def gradients(run):
+        def step(weights):
+            y = run(lambda t: gradus.nn.functional.dropout(t * weights, 0.5), x)
+            grad, = gradus.autograd.grad((y * y.detach()).sum() + gradus.rand(1, device="cuda").sum() * 0, x)
+            return grad, y.detach()
+
+        weights = gradus.arange(64.0, device="cuda") + 1
+        gradus.manual_seed(3)
+        call = gradus.cuda.make_graphed(step, weights) if captured else step
+        return [tuple(each.clone() for each in call(weights)) for _ in range(4)]
+
+    plain, again = gradients(lambda f, t: f(t)), gradients(checkpoint)
+    for (grad, y), (expected_grad, expected_y) in zip(again, plain):
+        assert grad.equal(expected_grad) and y.equal(expected_y)
+    assert not plain[2][1].equal(plain[3][1])

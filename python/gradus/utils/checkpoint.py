@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _gradus
+from .._gpu_random import get_rng_state_all, set_rng_state_all
 from .._gradus._amp import autocast
 from .._modes import enable_grad
 from ..autograd.graph import saved_tensors_hooks
@@ -15,16 +16,14 @@ from ._tree import flat
 _Context = contextlib.AbstractContextManager[Any]
 
 
-def _seed_gpus(seed: int | None) -> None:
-    """Seeds the generators of all GPUs, and leaves that of the CPU as it is; nothing for None."""
-    if seed is not None:
-        state = _gradus.default_generator.get_state()
-        _gradus.manual_seed(seed)
-        _gradus.default_generator.set_state(state)
+def _rng_states(on_gpu: bool) -> tuple[Any, list[Any]]:
+    """The states of the generators of the CPU, and of all GPUs where these are asked for."""
+    return _gradus.default_generator.get_state(), get_rng_state_all() if on_gpu else []
 
 
-def _drawn_seed() -> int:
-    return int(_gradus.randint(0, 2**62, ()).item())
+def _set_rng_states(states: tuple[Any, list[Any]]) -> None:
+    _gradus.default_generator.set_state(states[0])
+    set_rng_state_all(states[1])
 
 
 class _Recomputation:
@@ -32,10 +31,8 @@ class _Recomputation:
 
     def __init__(self, run: Callable[[], Any], preserve_rng_state: bool, on_gpu: bool, context: _Context) -> None:
         self._run, self._context = run, context
-        # The generators of GPUs tell no state: a seed of its own takes its place.
-        self._seed = _drawn_seed() if preserve_rng_state and on_gpu else None
-        _seed_gpus(self._seed)
-        self._state = _gradus.default_generator.get_state() if preserve_rng_state else None
+        self._states = _rng_states(on_gpu) if preserve_rng_state else None
+        self._on_gpu = on_gpu
         self._modes: list[Any] = [(kind, _gradus.get_autocast_dtype(kind), _gradus.is_autocast_enabled(kind))
                                   for kind in ("cpu", "cuda")]
         self._count = 0
@@ -74,18 +71,15 @@ class _Recomputation:
     @contextlib.contextmanager
     def _same_numbers(self) -> Iterator[None]:
         """The random numbers of the first run."""
-        if self._state is None:
+        if self._states is None:
             yield
             return
-        after = None if self._seed is None else _drawn_seed()
-        now = _gradus.default_generator.get_state()
-        _seed_gpus(self._seed)
-        _gradus.default_generator.set_state(self._state)
+        now = _rng_states(self._on_gpu)
+        _set_rng_states(self._states)
         try:
             yield
         finally:
-            _gradus.default_generator.set_state(now)
-            _seed_gpus(after)
+            _set_rng_states(now)
 
 
 def _version(x: Any) -> int | None:
@@ -98,12 +92,11 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
                determinism_check: str = "default", debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
     """function(*args, **kwargs) that keeps its arguments alone; the backward pass computes it again.
 
-    It does so in the types of autocast that hold now. preserve_rng_state: with the same random numbers, too; where an
-    argument is on a GPU, those of GPUs begin anew with a seed that the generator of the CPU draws. context_fn: returns the
-    context of the first computation, and that of the second. use_reentrant, determinism_check, debug, early_stop: taken,
-    without effect.
-    Errors: Error where an argument was changed in place in between, where the function keeps another number of tensors when
-    it runs again, and where random numbers are drawn on a GPU within a captured graph.
+    It does so in the types of autocast that hold now. preserve_rng_state: with the same random numbers, too, of the CPU and,
+    where an argument is on a GPU, of GPUs. context_fn: returns the context of the first computation, and that of the second.
+    use_reentrant, determinism_check, debug, early_stop: taken, without effect.
+    Errors: Error where an argument was changed in place in between, and where the function keeps another number of tensors
+    when it runs again.
 
     >>> import gradus
     >>> from gradus.utils.checkpoint import checkpoint
