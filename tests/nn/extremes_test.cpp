@@ -35,6 +35,20 @@ struct Extreme {
 
 // The numbers are PyTorch's 1.13, where that is no fault of it (docs/from-libtorch.md has those).
 const std::vector<Extreme> kExtremes = {
+    // Where a formula divides by 0, or has two sides.
+    {"the gradients of atan2 at the origin, and beside it",
+     [] {
+       const Tensor y = doubles({0, -0.0, 1e-200, 3}).requires_grad_(),
+                    x = doubles({0, 0, 0, 4}).requires_grad_();
+       const Tensors grads = autograd::grad({atan2(y, x).sum()}, {y, x});
+       return cat({grads[0], grads[1]});
+     },
+     {0, 0, 0, 0.16, 0, 0, -1e-200, -0.12}},
+    {"the gradient of hardswish at its ends",
+     [] {
+       return gradient_of(doubles({-3.5, -3, 0, 3, 3.5}), [](auto& x) { return hardswish(x); });
+     },
+     {0, 0, 0.5, 1, 1}},
     // A singular matrix has an infinite condition, and one with NaN none.
     {"cond 1 of zeros",
      [] {

@@ -47,6 +47,16 @@ NO_GRADIENT = ("step", "floor_divide", "heaviside", "nextafter", "igamma", "igam
 INEXACT_GRADIENT = ("digamma", "hardsigmoid")
 
 
+def atan2(x, y):
+    """Has gradients of 0 at the origin, as in later versions, and not NaN."""
+    origin = (x == 0) & (y == 0)
+    return torch.where(origin, torch.atan2(x, y).detach(), torch.atan2(torch.where(origin, torch.ones_like(x), x), y))
+
+
+# Later versions differentiate these otherwise where a formula divides by 0 or has two sides.
+LATER_GRADIENT = {"atan2": atan2, "hardswish": lambda x: x * F.relu6(x + 3) / 6}
+
+
 def rows(kind):
     """The names in elementwise.def, with PyTorch's function where it has one."""
     text = (HERE / "../../../tensor/table/elementwise.def").read_text()
@@ -299,9 +309,11 @@ def gradients(f, inputs):
 def derivatives(out):
     x = out.let("x", torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0], dtype=torch.float64))
     for op, f in rows("UNARY"):
+        f = LATER_GRADIENT.get(op, f)
         if op not in NO_GRADIENT + INEXACT_GRADIENT:
             out.case(f"unary {op} x", lambda: gradients(f, [x]))
     for op, f in rows("BINARY"):
+        f = LATER_GRADIENT.get(op, f)
         if op not in NO_GRADIENT:
             out.case(f"outer {op} x", lambda: gradients(lambda p, q: f(p.view(7, 1), q), [x, x]))
     # Where infinities and NaN meet others.
